@@ -8,7 +8,7 @@ model's file says it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -116,6 +116,11 @@ class SourceLayout:
             return ()
         return self.label if isinstance(self.label, tuple) else (self.label,)
 
+    @property
+    def label_names(self) -> dict[int, str] | None:
+        """Return what labels that are numbers stand for, if options say it."""
+        return names_of_labels(self.options.get("label_names"))
+
     def describe(self) -> str:
         """Return one line that names what is not as usual."""
         said = [self.format]
@@ -203,3 +208,39 @@ def is_plain(value: Any) -> bool:
     if type(value) is float:
         return math.isfinite(value)
     return value is None or type(value) in (str, int, bool)
+
+
+def names_of_labels(given: Any) -> dict[int, Any] | None:
+    """Return what labels that are numbers stand for, by these numbers.
+
+    Parameters
+    ----------
+    given : list or dict, optional
+        Names; of a dict by numbers, which may be str, as JSON has them.
+
+    Raises
+    ------
+    ValueError
+        If it is neither.
+    """
+    if given is None:
+        return None
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ValueError(
+            f"label_names must be a list or a dict of names, got {describe(given)}"
+        )
+    items = given.items() if isinstance(given, Mapping) else enumerate(given)
+    try:
+        return {int(number): name for number, name in items}
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"the keys of label_names must be numbers, got {describe(given)}"
+        ) from None
+
+
+def plain_names(given: Any) -> dict[str, Any] | None:
+    """Return names of labels as a file of JSON keeps them; see `names_of_labels`."""
+    names = names_of_labels(given)
+    if names is None:
+        return None
+    return {str(number): name for number, name in names.items()}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.places import Where
 from .._data.schemes import scheme_like
-from .._data.source_layout import SourceLayout
+from .._data.source_layout import SourceLayout, plain_names
 from .._data.spellings import spelling_of
 from ..datasets.formats.columns import A_TOKEN_A_LINE
 from ..datasets.formats.contents import where_at, where_of
@@ -26,7 +26,6 @@ from ..datasets.formats.entry import (
     TOKENS,
     Format,
     TokenFormat,
-    TokenOptions,
 )
 from ..datasets.formats.entry import WORDS as SEGMENTED
 from ..datasets.formats.source import Source
@@ -146,23 +145,17 @@ class Layout(NamedTuple):
     why: str = ""
     label_names: Any = None
 
-    def options(self, encoding: str, labels: bool = True) -> TokenOptions:
-        """Return the options for the reader of a format of tokens.
-
-        Parameters
-        ----------
-        encoding : str
-        labels : bool, default=True
-            Whether labels are read, too.
-        """
-        return TokenOptions(
+    def options(self, encoding: str) -> SourceLayout:
+        """Return the layout for the reader of a format of tokens."""
+        names = plain_names(self.label_names)
+        return SourceLayout(
+            (self.entry or BY_NAME[self.format]).name,
             tokens=self.tokens,
-            label=self.label if labels else None,
+            label=self.label,
             separator=self.separator,
             comment=self.comment,
-            label_names=self.label_names,
             encoding=encoding,
-            labels=labels,
+            options={} if names is None else {"label_names": names},
         )
 
 
@@ -362,8 +355,11 @@ def layout_of(
         # Who sends lines one by one gets an answer to the first: nothing is settled.
         if entry.names_fields or inputs is None or source.path is not None:
             head = source.head(patient=inputs is None or not entry.names_fields)
-            found = TokenOptions(tokens, label, arguments.separator, comment)
-            tokens, label, _, comment, *_ = entry.with_fields(head, found)
+            found = SourceLayout(
+                entry.name, tokens, label, arguments.separator, comment
+            )
+            found = entry.with_fields(head, found)
+            tokens, label, comment = found.tokens, found.label, found.comment
     layout = Layout(
         format=entry.family,
         tokens=tokens,

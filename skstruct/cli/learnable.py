@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 from .._data.inputs import LABELS, TREES, WORDS, flatten
 from .._data.places import counted
 from .._data.scheme_rules import are_chunks
+from .._data.source_layout import SourceLayout
 from .._data.spellings import parts_of
 from .._sklearn import outermost_value
-from ..datasets.formats.entry import TokenFormat, TokenOptions
+from ..datasets.formats.contents import Contents
+from ..datasets.formats.entry import TokenFormat
 from ..datasets.formats.head import Head
 from ..datasets.formats.source import peeked
 from ..datasets.formats.table import BY_NAME
@@ -193,7 +195,8 @@ def _other_columns(
     names: tuple[Any, ...] = entry.label_fields  # none where columns have numbers
     if entry.names_fields and not names:
         return []
-    options = TokenOptions(
+    of_all = SourceLayout(
+        entry.name,
         tokens=names[:-1] or None,
         label=names[-1] if names else -1,
         separator=layout.separator,
@@ -202,7 +205,7 @@ def _other_columns(
     )
     cells: list[Any] = []
     lengths = []  # of sentences
-    for rows in entry.rows(path, options):
+    for rows in entry.rows(path, of_all, Contents()):
         lengths.append(len(rows.cells))
         cells += rows.cells
         if len(cells) > _FEW_ROWS:

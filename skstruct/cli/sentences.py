@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._data.inputs import TREES
 from .._data.places import counted
 from ..datasets.formats.conllu import as_head, check_heads
+from ..datasets.formats.contents import Contents
 from ..datasets.formats.entry import Rows, TokenFormat, WordFormat
 from ..datasets.formats.source import Source
 from ..datasets.formats.table import BY_NAME
@@ -131,7 +132,7 @@ def _of_features(
     source: Source, layout: Layout, entry: TokenFormat
 ) -> Iterator[Sentence]:
     """Yield sentences whose tokens are dicts of ready-made features."""
-    for rows in entry.rows(source, layout.options(source.encoding)):
+    for rows in entry.rows(source, layout.options(source.encoding), Contents()):
         lines = _taken(source, rows)
         labels = [label for label, _ in rows.cells]
         tokens = [token for _, token in rows.cells]
@@ -140,7 +141,7 @@ def _of_features(
 
 def _of_words(source: Source, layout: Layout, entry: WordFormat) -> Iterator[Sentence]:
     """Yield lines of segmented text."""
-    for _, words in entry.words(source, layout.options(source.encoding)):
+    for _, words in entry.words(source, layout.options(source.encoding), Contents()):
         (number, text), *_ = source.take()
         raw = "".join(word if isinstance(word, str) else word[0] for word in words)
         if not entry.lines_are_text or layout.separator is not None:
@@ -156,7 +157,7 @@ def _of_columns(
     labels: bool,
 ) -> Iterator[Sentence]:
     """Yield sentences of a format whose columns have numbers, and are chosen here."""
-    read = entry.rows(source, layout.options(source.encoding, labels))
+    read = entry.rows(source, layout.options(source.encoding), Contents(), labels)
     found = ((rows, _taken(source, rows)) for rows in read)
     first = next(found, None)
     if first is None:
@@ -189,7 +190,8 @@ def _of_fields(
         raise CommandError(
             f"{source.name}: the field {both} is the label's, and a token's too"
         )
-    for rows in entry.rows(source, layout.options(source.encoding, labels)):
+    read = entry.rows(source, layout.options(source.encoding), Contents(), labels)
+    for rows in read:
         lines = _taken(source, rows)
         # What is written is then made of `Rows.source`, not of lines.
         if not entry.has_comments:

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from .corpora import fetch_conll2000 as fetch_conll2000
     from .corpora import fetch_conll2002 as fetch_conll2002
     from .corpora import fetch_ud as fetch_ud
+    from .corpus_file import CorpusFile as CorpusFile
+    from .corpus_file import open_corpus as open_corpus
     from .fetch import DownloadError as DownloadError
     from .fetch import get_data_home as get_data_home
+    from .formats.entry import Row as Row
     from .formats.readers import read_columns as read_columns
     from .formats.readers import read_conllu as read_conllu
     from .formats.readers import read_segmented as read_segmented
@@ -40,7 +43,9 @@ if TYPE_CHECKING:
 # Readers of files are imported by rooms below this one, which need no corpora.
 _NAMES = {
     "AlignmentReport": ".._data.alignment_report",
+    "CorpusFile": "corpus_file",
     "DownloadError": "fetch",
+    "Row": "formats.entry",
     "SourceLayout": ".._data.source_layout",
     "columns_to_spans": "columns",
     "fetch_conll2000": "corpora",
@@ -58,6 +63,7 @@ _NAMES = {
     "load_segmentation": "samples",
     "load_tagging": "samples",
     "make_hmm_sequences": "samples",
+    "open_corpus": "corpus_file",
     "read_columns": "formats.readers",
     "read_conllu": "formats.readers",
     "read_segmented": "formats.readers",

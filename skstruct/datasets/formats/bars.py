@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..._data.places import part_of
-from .entry import NO, Look, TokenOptions, WordFormat, marked, near, no
+from ..._data.source_layout import SourceLayout
+from .contents import Contents
+from .entry import NO, Look, WordFormat, marked, near, no
 from .head import Head
 from .segmented import lines_of_words, separated_words
 from .text_files import numbered_lines
@@ -45,9 +47,17 @@ class Bars(WordFormat):
         spaceless = head.spaceless >= 0.3
         return marked(seen) if spaceless else near(seen)
 
-    def words(self, file: Any, options: TokenOptions) -> Iterator[tuple[int, list]]:
+    def words(
+        self, file: Any, layout: SourceLayout, contents: Contents
+    ) -> Iterator[tuple[int, list]]:
         """Yield (number, words) of each line, blank ones too."""
-        separator = options.separator or BAR
-        with numbered_lines(file, options.encoding) as (name, lines):
+        separator = layout.separator or BAR
+        tally = contents.lines
+        with numbered_lines(file, layout.encoding, tally=tally) as (name, lines):
             for number, line in lines_of_words(lines, name):
-                yield number, separated_words(_MARKS.sub("", line), separator)
+                words = separated_words(_MARKS.sub("", line), separator)
+                if words:
+                    tally.data += 1
+                else:
+                    tally.structure += 1
+                yield number, words

@@ -14,16 +14,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from numbers import Integral
 from typing import IO, Any
 
 from ..._core.user_warnings import warn
 from ..._data.places import counted, part_of
+from ..._data.source_layout import SourceLayout
 from ..._data.spellings import style_of
 from ..._data.types import Path
 from .column_lines import END, are_names, comments_in
+from .contents import Contents, Tally
 from .crfsuite import is_attribute
-from .entry import NO, Look, Rows, TokenFormat, TokenOptions, fits, marked, near, no
+from .entry import NO, Kept, Look, Row, Rows, TokenFormat, fits, marked, near, no
 from .head import Head
 from .parallel import parallel
 from .text_files import (
@@ -105,7 +108,7 @@ def read_columns(
     ([[('He', 'PRP'), ('reckons', 'VBZ')], [('Yes', 'UH')]], [['B-NP', 'B-VP'], ['O']])
     """
     options = separator, columns, comment, encoding
-    found = list(_columns(path_or_file, *options, SharedStrings()))
+    found = list(_columns(path_or_file, *options, SharedStrings(), Contents()))
     sentences = [rows.cells for rows in found]
     documents = [int(rows.document or 0) for rows in found]
     if not return_X_y:
@@ -136,7 +139,8 @@ def iter_columns(
 ) -> Iterator[Any]:
     """Yield the sentences of a file of columns one by one; see `read_columns`."""
     strings = SharedStrings(SharedStrings.MOST)
-    found = _columns(path_or_file, separator, columns, comment, encoding, strings)
+    how = separator, columns, comment, encoding
+    found = _columns(path_or_file, *how, strings, Contents())
     return (rows.cells for rows in found)
 
 
@@ -147,6 +151,7 @@ def _columns(
     comment: str | None,
     encoding: str,
     strings: SharedStrings,
+    contents: Contents,
 ) -> Any:
     """The sentences, of shared `strings`; options are checked at once."""
     if separator is not None and (not isinstance(separator, str) or not separator):
@@ -162,8 +167,8 @@ def _columns(
             raise ValueError(
                 f"columns must be None or a sequence of integers; got {given!r}"
             )
-    layout = separator, columns, comment or None
-    return _sentences_of_columns(path_or_file, *layout, encoding, strings)
+    how = separator, columns, comment or None
+    return _sentences_of_columns(path_or_file, *how, encoding, strings, contents)
 
 
 def _sentences_of_columns(
@@ -173,39 +178,47 @@ def _sentences_of_columns(
     comment: str | None,
     encoding: str,
     strings: SharedStrings,
+    contents: Contents,
 ) -> Iterator[Rows]:
+    tally = contents.lines
     share = strings.share
     expected = first = start = (
         None  # number of columns, and number and text of the line that set it
     )
     documents = _Documents()
-    with numbered_lines(path_or_file, encoding) as (name, lines):
-        for rows in filled_lines(lines, " \t"):
+    with numbered_lines(path_or_file, encoding, tally=tally) as (name, lines):
+        for rows in filled_lines(lines, tally, " \t"):
             sentence: list[Any] = []
             numbers: list[int] = []
             for number, line in rows:
-                if line.startswith(DOCUMENT) and documents.begin(line, separator):
-                    continue
-                if comment is not None and line.startswith(comment) and line != END:
+                if (
+                    line.startswith(DOCUMENT)
+                    and documents.begin(line, separator)
+                    or comment is not None
+                    and line.startswith(comment)
+                    and line != END
+                ):
+                    tally.structure += 1
                     continue
                 cells = split_cells(line, separator)
                 if len(cells) != expected:
                     if cells == [END] and (expected or 0) > 1:
+                        tally.structure += 1
+                        tally.data += len(numbers)
                         if sentence:
                             yield Rows(sentence, numbers, documents.next_sentence())
                         sentence = []
                         numbers = []
                         continue
                     if expected is None and number == 1 and are_names(cells):
-                        _tell_header(name, line)
+                        _leave_header(name, line, tally)
                         continue
                     if expected is not None:
-                        text = (
-                            f"expected {expected} columns, as on line {first}; found "
-                            f"{len(cells)}"
+                        raise ValueError(
+                            f"{name}, line {number}: expected {expected} columns, as "
+                            f"on line {first}; found {len(cells)}"
+                            + _hint((start, line), separator, comment)
                         )
-                        hint = _hint((start, line), separator, comment)
-                        raise ValueError(f"{name}, line {number}: {text}{hint}")
                     expected = len(cells)
                     first = number
                     start = line
@@ -215,6 +228,7 @@ def _sentences_of_columns(
                 sentence.append(tuple(map(share, cells, cells)))
                 numbers.append(number)
             strings.end_sentence()
+            tally.data += len(numbers)
             if sentence:
                 yield Rows(sentence, numbers, documents.next_sentence())
 
@@ -226,8 +240,9 @@ def _check_width(width: int, columns: Any, place: str) -> None:
             raise ValueError(f"{place}: expected a column {c}; found {width} columns")
 
 
-def _tell_header(name: str, line: str) -> None:
-    """Say that the first line of a file is none of tokens."""
+def _leave_header(name: str, line: str, tally: Tally) -> None:
+    """Say that the first line of a file is none of tokens, and count it."""
+    tally.leave("names of columns", f"{name}, line 1")
     warn(f"{name}, line 1: left out, since it names columns: {line[:60]!r}")
 
 
@@ -350,13 +365,19 @@ class Columns(TokenFormat):
                 return found
         return found
 
-    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+    def rows(
+        self,
+        file: Any,
+        layout: SourceLayout,
+        contents: Contents,
+        with_labels: bool = True,
+    ) -> Iterator[Rows]:
         """Yield the sentences, with all of their columns."""
         strings = SharedStrings(SharedStrings.MOST)
-        of = options.separator, None, options.comment, options.encoding
-        return _columns(file, *of, strings)
+        of = layout.separator, None, layout.comment, layout.encoding
+        return _columns(file, *of, strings, contents)
 
-    def with_fields(self, head: Head, options: TokenOptions) -> TokenOptions:
+    def with_fields(self, head: Head, layout: SourceLayout) -> SourceLayout:
         """Settle how comments begin, and say which lines are left out.
 
         Raises
@@ -364,36 +385,83 @@ class Columns(TokenFormat):
         ValueError
             If comments begin as tokens do.
         """
-        if options.comment is not None:
-            return options
-        label = options.label if isinstance(options.label, int) else -1
-        of_label = label if options.labels else None
-        found = comments_in(head, options.separator, of_label)
+        if layout.comment is not None:
+            return layout
+        label = layout.label if isinstance(layout.label, int) else -1
+        found = comments_in(head, layout.separator, label)
         if found is None:
-            return options
+            return layout
         warn(
             f"{head.name}, line {found.number}: lines that begin with "
             f"{found.prefix!r} are left out as comments, as {found.line[:40]!r}; "
             f"comment='' (--comment '') reads them as tokens"
         )
-        return options._replace(comment=found.prefix)
+        return replace(layout, comment=found.prefix)
 
-    def check(self, options: TokenOptions) -> None:
+    def check(self, layout: SourceLayout) -> None:
         """Raise a ValueError if columns are named, as only fields are."""
-        several = (
-            options.label if isinstance(options.label, tuple) else (options.label,)
-        )
-        if any(isinstance(c, str) for c in (*(options.tokens or ()), *several)):
+        several = layout.label if isinstance(layout.label, tuple) else (layout.label,)
+        if any(isinstance(c, str) for c in (*(layout.tokens or ()), *several)):
             raise ValueError(
                 "--tokens and --label are numbers of columns where the input is "
                 f"{self.name}"
             )
 
+    numbers_documents = True
+
+    def new_sentence(self, layout: SourceLayout, row: Row, rows: list[Row]) -> Kept:
+        """Return lines as wide as those of other rows, or as columns are chosen."""
+        kept = (each.more for each in rows if isinstance(each.more, Kept))
+        lines = (line for each in kept for _, line, of_token in each.lines if of_token)
+        line = next(lines, None)
+        width = None if line is None else len(split_cells(line, layout.separator))
+        tokens = [token if isinstance(token, tuple) else (token,) for token in row.x]
+        columns = list(layout.tokens or range(len(tokens[0])))
+        chosen = [*columns, *(layout.labels or (-1,))]
+        if width is None:
+            last = max(int(c) for c in chosen)
+            width = max(last + 1 + sum(int(c) < 0 for c in chosen), len(chosen))
+        between = layout.separator or ("\t" if line is None or "\t" in line else " ")
+        lines_of = []
+        for token in tokens:
+            cells = ["_"] * width
+            for c, cell in zip(columns, token):
+                cells[int(c)] = cell
+            lines_of.append((0, between.join(cells), True))
+        return Kept(row.x, row.document, row.weight, lines_of)
+
+    def document_lines(self, document: str) -> list[str]:
+        """Return the line that begins a document, and a blank one."""
+        return [f"{DOCUMENT}\n", "\n"]
+
+    def is_structure(self, line: str) -> bool:
+        """Tell whether a line begins a document."""
+        return line.split()[0] == DOCUMENT
+
+    def put(
+        self,
+        layout: SourceLayout,
+        lines: list[tuple[int, str, bool]],
+        marks: Any,
+        source: Any,
+    ) -> Iterator[str]:
+        """Yield the lines of a sentence with its labels in their columns."""
+        written = iter(marks)
+        separator = layout.separator
+        for _, line, is_token in lines:
+            if is_token:
+                cells = split_cells(line, separator)
+                of_line, _ = next(written)
+                for c, cell in zip(layout.labels or (-1,), of_line):
+                    cells[int(c)] = str(cell)
+                line = (separator or ("\t" if "\t" in line else " ")).join(cells)
+            yield line + "\n"
+
     def mark(
-        self, options: TokenOptions, line: str, cells: list[str], beside: Any
+        self, layout: SourceLayout, line: str, cells: list[str], beside: Any
     ) -> str:
         """Add the label as a column."""
-        separator = options.separator
+        separator = layout.separator
         if separator is None:
             # nothing else: an ideographic space can be a token
             line = line.rstrip(" \t")

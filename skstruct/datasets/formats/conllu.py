@@ -12,11 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import IO, Any
 
 from ..._data.places import part_of
+from ..._data.source_layout import SourceLayout
 from ..._data.types import Path
-from .entry import NO, Look, Rows, TokenFormat, TokenOptions, marked, near, no
+from .contents import Contents
+from .entry import NO, Kept, Look, Row, Rows, TokenFormat, marked, near, no
 from .head import Head
 from .text_files import (
     CONLLU_FIELDS,
@@ -31,6 +34,10 @@ from .text_files import (
 )
 
 SKIPPED_ID = re.compile(r"[0-9]+[-.][0-9]+")  # a multiword range or an empty node
+
+SKIPPED = "ranges of words and empty nodes"
+"""What the lines with such ids are."""
+
 _NEW_DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(.*))?")
 
 
@@ -75,7 +82,8 @@ def read_conllu(
     >>> read_conllu(io.StringIO(text), fields=["form", "xpos"])
     [[('It', 'PRP'), ('works', 'VBZ')]]
     """
-    found = _conllu(path_or_file, check_fields(fields), encoding, SharedStrings())
+    strings = SharedStrings()
+    found = _conllu(path_or_file, check_fields(fields), encoding, strings, Contents())
     return [rows.cells for rows in found]
 
 
@@ -84,20 +92,24 @@ def iter_conllu(
 ) -> Iterator[Any]:
     """Yield the sentences of a CoNLL-U file one by one; see `read_conllu`."""
     strings = SharedStrings(SharedStrings.MOST)
-    found = _conllu(path_or_file, check_fields(fields), encoding, strings)
+    found = _conllu(path_or_file, check_fields(fields), encoding, strings, Contents())
     return (rows.cells for rows in found)
 
 
 def _conllu(
-    path_or_file: Any, fields: Any, encoding: str, strings: SharedStrings
+    path_or_file: Any,
+    fields: Any,
+    encoding: str,
+    strings: SharedStrings,
+    contents: Contents,
 ) -> Iterator[Rows]:
+    tally = contents.lines
     share = strings.share
     document: str | None = None
     n_documents = 0
-    parts = [keyed(field) for field in fields]
-    where = [(CONLLU_FIELDS.index(column), key) for column, key in parts]
-    with numbered_lines(path_or_file, encoding) as (name, lines):
-        for rows in filled_lines(lines):
+    where = [(CONLLU_FIELDS.index(c), key) for c, key in map(keyed, fields)]
+    with numbered_lines(path_or_file, encoding, tally=tally) as (name, lines):
+        for rows in filled_lines(lines, tally):
             sentence: list[tuple[str | int | None, ...]] = []
             numbers: list[int] = []
             heads: list[tuple[int, int]] = []
@@ -109,11 +121,15 @@ def _conllu(
                     if new := _NEW_DOCUMENT.fullmatch(line):
                         document = new[1] or str(n_documents)
                         n_documents += 1
+                    tally.structure += 1
                     continue
                 if len(cells) != 10:
-                    text = f"expected 10 columns separated by tabs; found {len(cells)}"
-                    raise ValueError(f"{name}, line {number}: {text}")
+                    raise ValueError(
+                        f"{name}, line {number}: expected 10 columns separated by "
+                        f"tabs; found {len(cells)}"
+                    )
                 if SKIPPED_ID.fullmatch(token):
+                    tally.leave(SKIPPED, f"{name}, line {number}")
                     continue
                 if token != str(expected):
                     raise ValueError(
@@ -132,6 +148,7 @@ def _conllu(
                 sentence.append(tuple(values))
                 numbers.append(number)
             strings.end_sentence()
+            tally.data += len(numbers)
             if sentence:
                 check_heads(name, heads, len(sentence))
                 yield Rows(sentence, numbers, document)
@@ -163,6 +180,21 @@ def _as_strings(row: tuple[Any, ...], n_tokens: int) -> tuple[Any, ...]:
     tokens = ("_" if value is None else str(value) for value in row[:n_tokens])
     rest = (None if value is None else str(value) for value in row[n_tokens:])
     return (*tokens, *rest)
+
+
+def _with_field(line: str, field: Any, value: Any) -> str:
+    """A line of a word with the value of a field; None takes a key away."""
+    cells = line.split("\t")
+    column, key = keyed(field)
+    c = CONLLU_FIELDS.index(column)
+    if key is None:
+        cells[c] = str(value)
+    elif value is None:
+        parts = [p for p in cells[c].split("|") if p.partition("=")[0] != key]
+        cells[c] = "|".join(parts) or "_"
+    else:
+        cells[c] = with_value(cells[c], key, str(value))
+    return "\t".join(cells)
 
 
 def is_conllu(line: str) -> bool:
@@ -217,45 +249,75 @@ class Conllu(TokenFormat):
             return marked(f"the name ends in {head.ending}")
         return near("some lines have ten columns") if any(found) else NO
 
-    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+    def rows(
+        self,
+        file: Any,
+        layout: SourceLayout,
+        contents: Contents,
+        with_labels: bool = True,
+    ) -> Iterator[Rows]:
         """Yield the sentences, with the fields asked for."""
-        label = options.label
-        if label is None and options.labels:
+        label = layout.label
+        if label is None and with_labels:
             label = "xpos"
         several = label if isinstance(label, tuple) else (label,)
+        if not with_labels:
+            several = ()
         fields = (
-            *(options.tokens or ("form",)),
+            *(layout.tokens or ("form",)),
             *(f for f in several if f is not None),
         )
         strings = SharedStrings(SharedStrings.MOST)
-        for rows in _conllu(file, check_fields(fields), options.encoding, strings):
-            n = len(options.tokens or ("form",))
+        of = check_fields(fields), layout.encoding, strings, contents
+        for rows in _conllu(file, *of):
+            n = len(layout.tokens or ("form",))
             yield rows._replace(cells=[_as_strings(row, n) for row in rows.cells])
 
-    def check(self, options: TokenOptions) -> None:
-        """Raise a ValueError if a field is none of CoNLL-U."""
-        several = (
-            options.label if isinstance(options.label, tuple) else (options.label,)
+    def with_fields(self, head: Head, layout: SourceLayout) -> SourceLayout:
+        """Settle the fields: the form, and its part of speech."""
+        return replace(
+            layout,
+            tokens=layout.tokens or ("form",),
+            label="xpos" if layout.label is None else layout.label,
         )
-        for field in (*(options.tokens or ()), *several):
+
+    def check(self, layout: SourceLayout) -> None:
+        """Raise a ValueError if a field is none of CoNLL-U."""
+        several = layout.label if isinstance(layout.label, tuple) else (layout.label,)
+        for field in (*(layout.tokens or ()), *several):
             if field is not None and keyed(field)[0] not in CONLLU_FIELDS:
                 raise ValueError(
                     f"CoNLL-U has no field {field!r}; it has {', '.join(CONLLU_FIELDS)}"
                     ", and keys of two: feats:KEY, misc:KEY"
                 )
 
+    def new_sentence(self, layout: SourceLayout, row: Row, rows: list[Row]) -> Kept:
+        """Return lines with nothing but numbers and tokens."""
+        fields = layout.tokens or ("form",)
+        lines = []
+        for k, token in enumerate(row.x, start=1):
+            values = token if isinstance(token, tuple) else (token,)
+            line = "\t".join([str(k), *["_"] * 9])
+            for field, value in zip(fields, values):
+                line = _with_field(line, field, value)
+            lines.append((0, line, True))
+        return Kept(row.x, row.document, row.weight, lines)
+
+    def document_lines(self, document: str) -> list[str]:
+        """Return the comment that begins a document."""
+        return [f"# newdoc id = {document}\n"]
+
+    def is_structure(self, line: str) -> bool:
+        """Tell whether a line begins a document."""
+        return _NEW_DOCUMENT.fullmatch(line) is not None
+
     def mark(
-        self, options: TokenOptions, line: str, cells: list[str], beside: Any
+        self, layout: SourceLayout, line: str, cells: list[str], beside: Any
     ) -> str:
         """Write the label into its field, and what is beside it into misc."""
+        for field, cell in zip(layout.labels or ("xpos",), cells):
+            line = _with_field(line, field, cell)
         row = line.split("\t")
-        several = (
-            options.label if isinstance(options.label, tuple) else (options.label,)
-        )
-        for field, cell in zip(several, cells):
-            column, key = keyed(field)
-            c = CONLLU_FIELDS.index(column)
-            row[c] = cell if key is None else with_value(row[c], key, cell)
         said = [f"{name}={value}" for name, value in beside if value != "_"]
         if said:
             row[-1] = "|".join([*([] if row[-1] == "_" else [row[-1]]), *said])

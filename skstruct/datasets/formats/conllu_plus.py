@@ -17,12 +17,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from ..._core.user_warnings import warn
 from ..._data.places import counted
-from .conllu import SKIPPED_ID, columns_in, columns_of
-from .entry import NO, Look, Rows, TokenFormat, TokenOptions, marked, near
+from ..._data.source_layout import SourceLayout
+from .conllu import SKIPPED, SKIPPED_ID, columns_in, columns_of
+from .contents import Contents
+from .entry import NO, Kept, Look, Row, Rows, TokenFormat, marked, near
 from .head import Head
 from .text_files import CONLLU_FIELDS, filled_lines, numbered_lines
 
@@ -51,20 +54,27 @@ class ConlluPlus(TokenFormat):
         seen = f"a line names the columns {', '.join(columns)}"
         return marked(seen) if mwe == self.of_mwe else near(seen)
 
-    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+    def rows(
+        self,
+        file: Any,
+        layout: SourceLayout,
+        contents: Contents,
+        with_labels: bool = True,
+    ) -> Iterator[Rows]:
         """Yield the sentences, with the fields asked for."""
         document: str | None = None
         several = 0
         columns: tuple[str, ...] | None = None
-        with numbered_lines(file, options.encoding) as (name, lines):
-            for rows in filled_lines(lines):
+        tally = contents.lines
+        with numbered_lines(file, layout.encoding, tally=tally) as (name, lines):
+            for rows in filled_lines(lines, tally):
                 found: list[list[str]] = []
                 numbers: list[int] = []
                 for number, line in rows:
                     if line.startswith("#") and not _is_token(line, columns):
                         columns = columns or columns_of(line)
-                        if line[1:].lstrip().startswith("newdoc"):
-                            document = line.partition("=")[2].strip() or str(number)
+                        document = _document_of(line, number) or document
+                        tally.structure += 1
                         continue
                     where = f"{name}, line {number}"
                     if columns is None:
@@ -81,6 +91,7 @@ class ConlluPlus(TokenFormat):
                     if "id" in columns:
                         token = cells[columns.index("id")]
                         if SKIPPED_ID.fullmatch(token):
+                            tally.leave(SKIPPED, where)
                             continue
                         if token != str(len(found) + 1):
                             raise ValueError(
@@ -89,11 +100,12 @@ class ConlluPlus(TokenFormat):
                             )
                     found.append(cells)
                     numbers.append(number)
+                tally.data += len(numbers)
                 if not found or columns is None:
                     continue
-                chosen = _chosen(options, columns, name)
+                chosen = _chosen(layout, columns, name, with_labels)
                 of = [[row[columns.index(c)] for row in found] for c in chosen]
-                if options.labels and chosen[-1] not in CONLLU_FIELDS:
+                if with_labels and chosen[-1] not in CONLLU_FIELDS:
                     several += sum(";" in cell for cell in of[-1])
                     of[-1] = _labels(of[-1], chosen[-1], name, numbers)
                 yield Rows(list(zip(*of)), numbers, document, source=columns)
@@ -103,13 +115,51 @@ class ConlluPlus(TokenFormat):
                     "first of each counts"
                 )
 
-    def with_fields(self, head: Head, options: TokenOptions) -> TokenOptions:
+    def with_fields(self, head: Head, layout: SourceLayout) -> SourceLayout:
         """Settle the columns by the names in the first line."""
         columns = columns_in(head)
-        if columns is None or options.label is not None:
-            return options
-        *_, label = _chosen(options._replace(labels=True), columns, head.name)
-        return options._replace(label=label)
+        if columns is None or layout.label is not None:
+            return layout
+        *_, label = _chosen(layout, columns, head.name)
+        return replace(layout, label=label)
+
+    def new_sentence(self, layout: SourceLayout, row: Row, rows: list[Row]) -> Kept:
+        """Return lines of the columns of other rows, or of those that are chosen."""
+        kept = (each.more for each in rows if isinstance(each.more, Kept))
+        tokens = [str(c).lower() for c in layout.tokens or ("form",)]
+        label = str(layout.label).lower()
+        columns = next((each.source for each in kept), ("id", *tokens, label))
+        lines = []
+        for k, token in enumerate(row.x, start=1):
+            values = token if isinstance(token, tuple) else (token,)
+            cells = dict(zip(tokens, values), id=str(k))
+            line = "\t".join(cells.get(column, "_") for column in columns)
+            lines.append((0, line, True))
+        return Kept(row.x, row.document, row.weight, lines, columns)
+
+    def header(self, source: Any) -> list[str]:
+        """Return the line that names columns."""
+        return [f"# global.columns = {' '.join(source).upper()}\n"]
+
+    def document_lines(self, document: str) -> list[str]:
+        """Return the comment that begins a document."""
+        return [f"# newdoc id = {document}\n"]
+
+    def is_structure(self, line: str) -> bool:
+        """Tell whether a line names columns or begins a document."""
+        begins = line.startswith("#") and line[1:].lstrip().startswith("newdoc")
+        return begins or columns_of(line) is not None
+
+    def put(
+        self,
+        layout: SourceLayout,
+        lines: list[tuple[int, str, bool]],
+        marks: Any,
+        source: Any,
+    ) -> Iterator[str]:
+        """Yield the lines of a sentence; what nobody has annotated is an underscore."""
+        filled = [(["_" if c is None else c for c in cells], ()) for cells, _ in marks]
+        return self.labelled(layout, lines, [], filled, source)
 
     def selected(
         self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
@@ -125,14 +175,14 @@ class ConlluPlus(TokenFormat):
 
     def labelled(
         self,
-        options: TokenOptions,
+        layout: SourceLayout,
         lines: list[tuple[int, str, bool]],
         header: list[str],
         marks: Any,
         source: Any,
     ) -> Iterator[str]:
         """Yield the lines of a sentence, with labels in their column."""
-        label = source.index(_chosen(options, source, self.name)[-1])
+        label = source.index(_chosen(layout, source, self.name)[-1])
         if source[label].endswith(_MWE):
             raise ValueError(f"labels are not written as {self.name}")
         yield from header
@@ -154,22 +204,22 @@ class ConlluPlus(TokenFormat):
 
 
 def _chosen(
-    options: TokenOptions, columns: tuple[str, ...], name: str
+    layout: SourceLayout, columns: tuple[str, ...], name: str, with_labels: bool = True
 ) -> tuple[str, ...]:
     """The columns of a token, and that of the label: the last that CoNLL-U lacks."""
     own = [c for c in columns if c not in CONLLU_FIELDS]
     usual = (*reversed(own), "xpos", "upos", *reversed(columns))
     label = next(c for c in usual if c in columns)
-    if options.label is not None:
-        label = str(options.label).lower()
-    tokens = tuple(str(c).lower() for c in options.tokens or ("form",))
-    for column in (*tokens, *([label] if options.labels else [])):
+    if layout.label is not None:
+        label = str(layout.label).lower()
+    tokens = tuple(str(c).lower() for c in layout.tokens or ("form",))
+    for column in (*tokens, *([label] if with_labels else [])):
         if column not in columns:
             raise ValueError(
                 f"{name}: there is no column {column!r}; # global.columns names "
                 f"{', '.join(columns)}"
             )
-    return (*tokens, label) if options.labels else tokens
+    return (*tokens, label) if with_labels else tokens
 
 
 def _labels(cells: list[str], column: str, name: str, numbers: list[int]) -> list[Any]:
@@ -193,6 +243,13 @@ def _labels(cells: list[str], column: str, name: str, numbers: list[int]) -> lis
         kinds.update({key: kind for key, colon, kind in codes if colon})
         labels.append("-".join(filter(None, (prefix, kinds.get(first[0], "")))))
     return labels
+
+
+def _document_of(line: str, number: int) -> str | None:
+    """The document that a comment begins, or None."""
+    if not line[1:].lstrip().startswith("newdoc"):
+        return None
+    return line.partition("=")[2].strip() or str(number)
 
 
 def _is_token(line: str, columns: tuple[str, ...] | None) -> bool:

@@ -95,7 +95,9 @@ class Contents:
 
     Attributes
     ----------
-    records, spans : Tally
+    lines, records, spans : Tally
+        Of files of lines the first, of records the others: which of them a format
+        counts.
     empty : int
         Records that are annotated, and have no span.
     without_label : int
@@ -104,6 +106,7 @@ class Contents:
         Annotations of Label Studio that were cancelled, beside others of the same text.
     """
 
+    lines: Tally = field(default_factory=lambda: Tally("line"))
     records: Tally = field(default_factory=lambda: Tally("record"))
     spans: Tally = field(default_factory=lambda: Tally("span"))
     empty: int = 0
@@ -127,11 +130,19 @@ class Contents:
 
     def check(self, name: str) -> None:
         """Raise a RuntimeError unless everything that was met has been counted."""
+        self.lines.check(name)
         self.records.check(name)
         self.spans.check(name)
 
     def summary(self) -> str:
         """Say what there is in one sentence."""
+        if self.lines.seen and not self.records.seen:
+            found = (
+                f"{counted(self.lines.seen, 'line')}: {self.lines.data:,} of data, "
+                f"{self.lines.structure:,} of structure"
+            )
+            left = self.lines.left_out.items()
+            return found + "".join(f", {n:,} left out ({why})" for why, (n, _) in left)
         parts = [f"{self.records.data:,} annotated"]
         if self.empty:
             parts[0] += f" ({self.empty:,} of them without spans)"

@@ -21,7 +21,9 @@ from typing import Any
 
 from ..._core.user_warnings import warn
 from ..._data.places import agreeing, counted
-from .entry import NO, Look, Rows, TokenFormat, TokenOptions, marked, near, no
+from ..._data.source_layout import SourceLayout
+from .contents import Contents
+from .entry import NO, Kept, Look, Row, Rows, TokenFormat, marked, near, no
 from .head import Head
 from .text_files import filled_lines, numbered_lines
 
@@ -70,7 +72,7 @@ def iter_attributes(
     >>> list(iter_attributes(io.StringIO("D\tw=the\tfirst\nN\tw=dog\tlength:0.5\n")))
     [[('D', {'w=the': 1.0, 'first': 1.0}), ('N', {'w=dog': 1.0, 'length': 0.5})]]
     """
-    read = _attributes(path_or_file, encoding)
+    read = _attributes(path_or_file, encoding, Contents())
     if return_weight:
         return ((rows.cells, rows.weight) for rows in read)
     return (rows.cells for rows in without_weights(read))
@@ -89,11 +91,12 @@ def without_weights(read: Iterator[Rows]) -> Iterator[Rows]:
         )
 
 
-def _attributes(path_or_file: Any, encoding: str) -> Iterator[Rows]:
+def _attributes(path_or_file: Any, encoding: str, contents: Contents) -> Iterator[Rows]:
     """The sentences, with the numbers of their lines."""
     n_marked = 0
-    with numbered_lines(path_or_file, encoding) as (name, lines):
-        for rows in filled_lines(lines, ""):
+    tally = contents.lines
+    with numbered_lines(path_or_file, encoding, tally=tally) as (name, lines):
+        for rows in filled_lines(lines, tally, ""):
             sentence = []
             numbers = []
             weight = 1.0
@@ -101,6 +104,7 @@ def _attributes(path_or_file: Any, encoding: str) -> Iterator[Rows]:
                 where = f"{name}, line {number}"
                 if line.startswith(_WEIGHT):
                     weight = _weight(line.removeprefix(_WEIGHT), where)
+                    tally.structure += 1
                     continue
                 label, *fields = line.split("\t")
                 n_marked += label == "#"
@@ -110,6 +114,7 @@ def _attributes(path_or_file: Any, encoding: str) -> Iterator[Rows]:
                     token[attribute] = token.get(attribute, 0.0) + value
                 sentence.append((_label(label, where), token))
                 numbers.append(number)
+            tally.data += len(numbers)
             if sentence:
                 yield Rows(sentence, numbers, weight=weight)
         if n_marked:
@@ -197,12 +202,31 @@ class Crfsuite(TokenFormat):
             return no(seen)
         return marked(seen) if 2 * named > len(fields) else near(seen)
 
-    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+    def rows(
+        self,
+        file: Any,
+        layout: SourceLayout,
+        contents: Contents,
+        with_labels: bool = True,
+    ) -> Iterator[Rows]:
         """Yield the sentences: (label, dict) of each token."""
-        return _attributes(file, options.encoding)
+        return _attributes(file, layout.encoding, contents)
+
+    def new_sentence(self, layout: SourceLayout, row: Row, rows: list[Row]) -> Kept:
+        """Return lines of features, with values where these are not 1."""
+        lines = []
+        for token in row.x:
+            fields = [
+                _escaped(name) if value == 1 else f"{_escaped(name)}:{value!r}"
+                for name, value in token.items()
+            ]
+            lines.append((0, "\t".join(["_", *fields]), True))
+        if row.weight != 1.0:
+            lines.insert(0, (0, f"{_WEIGHT}{row.weight!r}", False))
+        return Kept(row.x, row.document, row.weight, lines)
 
     def mark(
-        self, options: TokenOptions, line: str, cells: list[str], beside: Any
+        self, layout: SourceLayout, line: str, cells: list[str], beside: Any
     ) -> str:
         """Write the label in its place, with its probability as CRFsuite does."""
         label = _escaped(cells[0])

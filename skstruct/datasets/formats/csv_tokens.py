@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 from ..._core.user_warnings import warn
+from ..._data.source_layout import SourceLayout
+from .contents import Contents
 from .csv_spans import END, START
-from .entry import NO, Look, Rows, TokenFormat, TokenOptions, marked, near, no
+from .entry import NO, Kept, Look, Row, Rows, TokenFormat, marked, near, no
 from .head import Head
-from .tables import Row, Table, as_line, opened_table
+from .tables import Row as TableRow
+from .tables import Table, as_line, opened_table
 
 SENTENCE = (
     "sentence #",
@@ -65,26 +69,61 @@ class CsvTokens(TokenFormat):
             return near(f"{seen}, but {what}")
         return no(seen)
 
-    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+    def rows(
+        self,
+        file: Any,
+        layout: SourceLayout,
+        contents: Contents,
+        with_labels: bool = True,
+    ) -> Iterator[Rows]:
         """Yield the sentences, with the columns asked for."""
-        found = opened_table(file, options.encoding, options.separator, of_lines=True)
-        for table in found:
-            yield from _sentences(table, options)
+        how = layout.encoding, layout.separator
+        for table in opened_table(file, *how, of_lines=True, tally=contents.lines):
+            yield from _sentences(table, layout, with_labels, contents)
 
-    def with_fields(self, head: Head, options: TokenOptions) -> TokenOptions:
+    def with_fields(self, head: Head, layout: SourceLayout) -> SourceLayout:
         """Settle the columns: the first usual ones that the header has."""
         if not head.table:
-            return options
+            return layout
         word, label = (_usual_of(head.table[0], names) for names in (WORD, LABEL))
-        tokens = options.tokens or (None if word is None else (word,))
-        return options._replace(
-            tokens=tokens, label=label if options.label is None else options.label
+        tokens = layout.tokens or (None if word is None else (word,))
+        return replace(
+            layout, tokens=tokens, label=label if layout.label is None else layout.label
         )
 
     def has_fields(self, head: Head, fields: Collection[Any]) -> bool:
         """Tell whether the header has some names."""
         names = {cell.strip() for row in head.table[:1] for cell in row}
         return all(isinstance(field, int) or field in names for field in fields)
+
+    def written(self, layout: SourceLayout, rows: list[Row]) -> Iterator[str]:
+        """Yield the header and the rows of all sentences, which blank lines part."""
+        kept = (each.more for each in rows if isinstance(each.more, Kept))
+        delimiter, header = next(((k.source[0], k.source[3]) for k in kept), (",", []))
+        tokens = list(map(str, layout.tokens or WORD[:1]))
+        label = str(LABEL[0] if layout.label is None else layout.label)
+        if not header:
+            header = [SENTENCE[2], *tokens, label]
+            if any(row.document is not None for row in rows):
+                header = [DOCUMENT[0], *header]
+        table = Table(self.name, delimiter, header, iter(()))
+        places = [table.named(each) for each in tokens]
+        of_label = table.named(label)
+        yield as_line(header, delimiter)
+        are_as_read = all(
+            isinstance(row.more, Kept) and row.more.still_holds(row) for row in rows
+        )
+        is_blank = table.where(SENTENCE) is None or not are_as_read
+        for k, row in enumerate(rows):
+            if isinstance(row.more, Kept) and row.more.still_holds(row):
+                cells = [list(each) for each in row.more.source[2]]
+            else:
+                cells = _new_rows(table, row, places, str(k + 1))
+            for line, given in zip(cells, row.y):
+                line[of_label] = given
+                yield as_line(line, delimiter)
+            if is_blank:
+                yield "\n"
 
     def selected(
         self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
@@ -96,7 +135,7 @@ class CsvTokens(TokenFormat):
 
     def labelled(
         self,
-        options: TokenOptions,
+        layout: SourceLayout,
         lines: list[tuple[int, str, bool]],
         header: list[str],
         marks: Any,
@@ -113,11 +152,30 @@ class CsvTokens(TokenFormat):
             yield as_line([*row, *added], delimiter)
 
 
-def _sentences(table: Table, options: TokenOptions) -> Iterator[Rows]:
-    tokens = options.tokens or (_usual(table, WORD, "a word", "--tokens"),)
+def _new_rows(
+    table: Table, row: Row, places: list[int], number: str
+) -> list[list[str]]:
+    """The rows of a sentence that a table does not have, without labels."""
+    found = []
+    for token in row.x:
+        cells = [""] * len(table.header)
+        for names, value in ((SENTENCE, number), (DOCUMENT, row.document or "")):
+            if (c := table.where(names)) is not None:
+                cells[c] = value
+        values = token if isinstance(token, tuple) else (token,)
+        for c, value in zip(places, values):
+            cells[c] = value
+        found.append(cells)
+    return found
+
+
+def _sentences(
+    table: Table, layout: SourceLayout, with_labels: bool, contents: Contents
+) -> Iterator[Rows]:
+    tokens = layout.tokens or (_usual(table, WORD, "a word", "--tokens"),)
     places = [table.named(each) for each in tokens]
-    if options.labels:
-        label = options.label
+    if with_labels:
+        label = layout.label
         label = _usual(table, LABEL, "a label", "--label") if label is None else label
         places.append(table.named(label))
         if places[-1] in places[:-1]:
@@ -128,8 +186,8 @@ def _sentences(table: Table, options: TokenOptions) -> Iterator[Rows]:
     document = table.where(DOCUMENT)
     names: list[str] | None = table.header
     n_sentences = 0
-    whole: list[Row] = []
-    for rows in _grouped(table, sentence, document):
+    whole: list[TableRow] = []
+    for rows in _grouped(table, sentence, document, contents):
         n_sentences += 1
         cells = [tuple([row.cells[c] for c in places]) for row in rows]
         for row, values in zip(rows, cells):
@@ -143,7 +201,7 @@ def _sentences(table: Table, options: TokenOptions) -> Iterator[Rows]:
                     f"{table.name}, line {row.number}: a quotation mark begins a cell "
                     'that ends in a later line; a cell that is one is written """"'
                 )
-            if options.labels and not values[-1].strip():
+            if with_labels and not values[-1].strip():
                 raise ValueError(
                     f"{table.name}, line {row.number}: the column "
                     f"{table.header[places[-1]]!r} is empty: write O for a token "
@@ -153,6 +211,7 @@ def _sentences(table: Table, options: TokenOptions) -> Iterator[Rows]:
         of_rows = [row.cells for row in rows]
         source = table.delimiter, names, of_rows, table.header
         numbers = [row.number for row in rows]
+        contents.lines.data += sum([row.n_lines for row in rows])
         whole = rows if sentence is None and n_sentences == 1 else []
         yield Rows(cells, numbers, of, source=source)
         names = None
@@ -160,7 +219,7 @@ def _sentences(table: Table, options: TokenOptions) -> Iterator[Rows]:
         _warn_of_one(table, whole, places)
 
 
-def _warn_of_one(table: Table, rows: list[Row], used: list[int]) -> None:
+def _warn_of_one(table: Table, rows: list[TableRow], used: list[int]) -> None:
     """Warn of a table that is one sentence where nothing says that sentences end.
 
     ``used`` are the columns of tokens and labels. Another one whose values come in
@@ -208,8 +267,8 @@ def _usual(table: Table, names: Any, what: str, option: str) -> str:
 
 
 def _grouped(
-    table: Table, sentence: int | None, document: int | None
-) -> Iterator[list[Row]]:
+    table: Table, sentence: int | None, document: int | None, contents: Contents
+) -> Iterator[list[TableRow]]:
     """The rows of each sentence: its column is filled in where one begins, or in each
     of its rows; a blank line ends one, too, and so does a document, for numbers of
     sentences may begin anew in the next one.
@@ -226,7 +285,9 @@ def _grouped(
             yield rows
             rows = []
         current = [a or b for a, b in zip(names, current)]
-        if not blank:
+        if blank:
+            contents.lines.structure += row.n_lines
+        else:
             rows.append(row)
     if rows:
         yield rows

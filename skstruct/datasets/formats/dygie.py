@@ -13,7 +13,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..._data.places import part_of
-from .entry import NO, Look, Rows, TokenOptions, marked
+from ..._data.source_layout import SourceLayout
+from .contents import Contents
+from .entry import NO, Kept, Look, Row, Rows, marked
 from .head import Head
 from .token_records import (
     TokenRecords,
@@ -43,9 +45,15 @@ class Dygie(TokenRecords):
         seen = part_of(having, len(head.records), "record", "have")
         return marked(f"{seen} {SENTENCES} and {SPANS}")
 
-    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+    def rows(
+        self,
+        file: Any,
+        layout: SourceLayout,
+        contents: Contents,
+        with_labels: bool = True,
+    ) -> Iterator[Rows]:
         """Yield the sentences, with labels in the scheme BIO."""
-        with counted_records(file, options.encoding) as records:
+        with counted_records(file, layout.encoding, contents) as records:
             for place, record in records:
                 if not _is_document(record):
                     raise ValueError(
@@ -62,17 +70,29 @@ class Dygie(TokenRecords):
                     begin += len(tokens)
                     labels = records.labels_of(spans, len(tokens), where)
                     if tokens:
-                        columns = (tokens, labels) if options.labels else (tokens,)
+                        columns = (tokens, labels) if with_labels else (tokens,)
                         numbers = [line_number(place)] * len(tokens)
-                        source = {DOCUMENT: document, SENTENCES: [tokens]}
+                        source: dict[str, Any] = {
+                            DOCUMENT: document,
+                            SENTENCES: [tokens],
+                        }
                         source[SPANS] = [[list(span) for span in spans]]
                         of = None if document is None else str(document)
                         cells = list(zip(*columns))
                         yield Rows(cells, numbers, of, place=where, source=source)
 
+    def new_sentence(self, layout: SourceLayout, row: Row, rows: list[Row]) -> Kept:
+        """Return a document of one sentence."""
+        source: dict[str, Any] = {
+            DOCUMENT: row.document,
+            SENTENCES: [list(row.x)],
+            SPANS: [[]],
+        }
+        return Kept(row.x, row.document, row.weight, [], source)
+
     def labelled(
         self,
-        options: TokenOptions,
+        layout: SourceLayout,
         lines: list[tuple[int, str, bool]],
         header: list[str],
         marks: Any,

@@ -12,9 +12,12 @@ from collections.abc import Collection, Iterable, Iterator
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from ..._data.places import Where
 from .head import Head
 
 if TYPE_CHECKING:
+    from ..._data.source_layout import SourceLayout
+    from .contents import Contents
     from .span_files import AnnotationReader
     from .span_records import Reading, Record
 
@@ -117,33 +120,60 @@ class Rows(NamedTuple):
     source: Any = None
 
 
-class TokenOptions(NamedTuple):
-    """How sequences of tokens are read.
+class Kept(NamedTuple):
+    """What a sentence was read from, to write it again as it stands.
 
     Attributes
     ----------
-    tokens : tuple of int or str, or None
-        Columns or fields of a token.
-    label : int, str, tuple of these, or None
-        That of the label; of trees two.
-    separator : str or None
-        What stands between columns; None is any run of spaces and tabs.
-    comment : str or None
-        What lines begin with that are no tokens.
-    label_names : list or dict, optional
-        What labels that are numbers stand for.
-    encoding : str
-    labels : bool
-        Whether labels are read.
+    x, document, weight
+        As they were read: what is another now is written anew.
+    lines : list of (int, str, bool)
+        As of `TokenFormat.labelled`.
+    source : object
+        As of `Rows`.
     """
 
-    tokens: tuple[Any, ...] | None = None
-    label: Any = None
-    separator: str | None = None
-    comment: str | None = None
-    label_names: Any = None
-    encoding: str = "utf-8"
-    labels: bool = True
+    x: Any
+    document: str | None
+    weight: float
+    lines: list[tuple[int, str, bool]]
+    source: Any = None
+
+    def still_holds(self, row: Row) -> bool:
+        """Tell whether nothing of a row but its labels is another now."""
+        return (self.x, self.document, self.weight) == (row.x, row.document, row.weight)
+
+
+class Row(NamedTuple):
+    """One sequence of a corpus file.
+
+    Attributes
+    ----------
+    x : object
+        Its tokens: a list of str, of tuples or of dicts; or its text, a str.
+    y : list
+        Labels of its tokens, pairs (head, label), words, or spans.
+    place : Where
+        Where it stands: the file, and the line or record.
+    document : str or None
+        Which it is a part of, if the file says it.
+    weight : float
+        As data of CRFsuite may say it.
+    more : object
+        What `CorpusFile.write` needs to write it with what else the file says of it.
+    """
+
+    x: Any
+    y: list[Any]
+    place: Where = Where()
+    document: str | None = None
+    weight: float = 1.0
+    more: Any = None
+
+
+def cells_of(label: Any) -> list[Any]:
+    """Return the cells of a label: of trees two."""
+    return list(label) if isinstance(label, tuple) else [label]
 
 
 class Format(ABC):
@@ -227,20 +257,36 @@ class TokenFormat(Format):
     adds_column: ClassVar[bool] = False
 
     @abstractmethod
-    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
-        """Yield the sentences of a path or an open text file."""
+    def rows(
+        self,
+        file: Any,
+        layout: SourceLayout,
+        contents: Contents,
+        with_labels: bool = True,
+    ) -> Iterator[Rows]:
+        """Yield the sentences of a path or an open text file.
 
-    def check(self, options: TokenOptions) -> None:
+        Parameters
+        ----------
+        file : path or text file
+        layout : SourceLayout
+        contents : Contents
+            Counts what is met, and is checked in the end.
+        with_labels : bool, default=True
+            Whether labels are read.
+        """
+
+    def check(self, layout: SourceLayout) -> None:
         """Raise a ValueError if columns or fields are none of the format."""
 
-    def with_fields(self, head: Head, options: TokenOptions) -> TokenOptions:
-        """Return the options, with the fields that the beginning of a file shows where
-        they leave these open.
+    def with_fields(self, head: Head, layout: SourceLayout) -> SourceLayout:
+        """Return the layout, with the fields that the beginning of a file shows where
+        it leaves these open.
 
         What is settled here is said, and remembered by a model: a further file may have
         fields that would be chosen before these.
         """
-        return options
+        return layout
 
     def has_fields(self, head: Head, fields: Collection[Any]) -> bool:
         """Tell whether the beginning of a file shows some fields."""
@@ -248,7 +294,7 @@ class TokenFormat(Format):
 
     def labelled(
         self,
-        options: TokenOptions,
+        layout: SourceLayout,
         lines: list[tuple[int, str, bool]],
         header: list[str],
         marks: Any,
@@ -258,7 +304,7 @@ class TokenFormat(Format):
 
         Parameters
         ----------
-        options : TokenOptions
+        layout : SourceLayout
         lines : list of (int, str, bool)
             Number, text without its end, and whether it is a token's.
         header : list of str
@@ -273,9 +319,81 @@ class TokenFormat(Format):
         yield from header
         marks = iter(marks)
         for _, line, is_token in lines[blank:]:
-            yield (self.mark(options, line, *next(marks)) if is_token else line) + "\n"
+            yield (self.mark(layout, line, *next(marks)) if is_token else line) + "\n"
         if header and lines[-1][1].strip(" \t"):  # the file ends without a blank line
             yield "\n"
+
+    has_blank_lines: ClassVar[bool] = True
+    """Whether a blank line ends a sentence."""
+
+    numbers_documents: ClassVar[bool] = False
+    """Whether documents have no names in the format, but are counted."""
+
+    def written(self, layout: SourceLayout, rows: list[Row]) -> Iterator[str]:
+        """Yield the lines of a file of some rows.
+
+        What a row was read from is written again with its labels; without it the tokens
+        and labels alone.
+        """
+        document = None
+        header: list[str] | None = None
+        for row in rows:
+            kept = row.more
+            if not isinstance(kept, Kept) or not kept.still_holds(row):
+                kept = self.new_sentence(layout, row, rows)
+            if header is None:
+                header = self.header(kept.source)
+                yield from header
+            if row.document not in (None, document):
+                document = row.document
+                yield from self.document_lines(str(document))
+            marks = [(cells_of(label), ()) for label in row.y]
+            lines = [
+                (0, line, is_token)
+                for _, line, is_token in kept.lines
+                if is_token or line.strip() and not self.is_structure(line)
+            ]
+            if self.has_blank_lines:
+                lines.append((0, "", False))
+            yield from self.put(layout, lines, marks, kept.source)
+
+    def new_sentence(self, layout: SourceLayout, row: Row, rows: list[Row]) -> Kept:
+        """Return what a sentence could have been read from, its labels left out.
+
+        Parameters
+        ----------
+        layout : SourceLayout
+        row : Row
+        rows : list of Row
+            All that are written.
+        """
+        raise ValueError(f"sentences are not written as {self.name}")
+
+    def header(self, source: Any) -> list[str]:
+        """Return the lines that a file begins with."""
+        return []
+
+    def document_lines(self, document: str) -> list[str]:
+        """Return the lines that begin a document."""
+        return []
+
+    def is_structure(self, line: str) -> bool:
+        """Tell whether a line is one of the header or begins a document: then it is
+        written anew.
+        """
+        return False
+
+    def put(
+        self,
+        layout: SourceLayout,
+        lines: list[tuple[int, str, bool]],
+        marks: Any,
+        source: Any,
+    ) -> Iterator[str]:
+        """Yield the lines of a sentence with its labels where they are read; arguments
+        are those of `labelled`.
+        """
+        return self.labelled(layout, lines, [], marks, source)
 
     def selected(
         self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
@@ -292,13 +410,13 @@ class TokenFormat(Format):
             yield "\n"
 
     def mark(
-        self, options: TokenOptions, line: str, cells: list[str], beside: Any
+        self, layout: SourceLayout, line: str, cells: list[str], beside: Any
     ) -> str:
         """Write the label of a token, and what is said beside it, into its line.
 
         Parameters
         ----------
-        options : TokenOptions
+        layout : SourceLayout
         line : str
         cells : list of str
             The label; of a tree head and label.
@@ -336,14 +454,23 @@ class WordFormat(Format):
     kind = WORDS
     lines_are_text: ClassVar[bool] = True
 
+    def written(self, layout: SourceLayout, rows: list[Row]) -> Iterator[str]:
+        """Yield the lines of a file of some rows, where the format is written."""
+        raise ValueError(f"words are not written as {self.name}")
+
     @property
     def family(self) -> str:
         """What commands call segmented text of any format."""
         return "segmented"
 
     @abstractmethod
-    def words(self, file: Any, options: TokenOptions) -> Iterator[tuple[int, list]]:
-        """Yield (number, words) of each line; words are str, or (word, tag)."""
+    def words(
+        self, file: Any, layout: SourceLayout, contents: Contents
+    ) -> Iterator[tuple[int, list]]:
+        """Yield (number, words) of each line; words are str, or (word, tag).
+
+        What is met is counted by ``contents``, which is checked in the end.
+        """
 
 
 class TextFormat(Format):

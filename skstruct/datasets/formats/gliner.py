@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .entry import NO, Look, Rows, TokenOptions, marked
+from ..._data.source_layout import SourceLayout
+from .contents import Contents
+from .entry import NO, Kept, Look, Row, Rows, marked
 from .head import Head
 from .token_records import (
     TokenRecords,
@@ -38,9 +40,15 @@ class Gliner(TokenRecords):
         seen = f"{share:.0%} of the records have {TOKENS} and {SPANS}"
         return marked(seen) if share >= 0.5 else NO
 
-    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+    def rows(
+        self,
+        file: Any,
+        layout: SourceLayout,
+        contents: Contents,
+        with_labels: bool = True,
+    ) -> Iterator[Rows]:
         """Yield the sentences, with labels in the scheme BIO."""
-        with counted_records(file, options.encoding) as records:
+        with counted_records(file, layout.encoding, contents) as records:
             for place, record in records:
                 tokens = _tokens(record, place)
                 found = record.get(SPANS)
@@ -53,13 +61,18 @@ class Gliner(TokenRecords):
                 if not tokens:
                     records.leave_empty(place)
                     continue
-                columns = (tokens, labels) if options.labels else (tokens,)
+                columns = (tokens, labels) if with_labels else (tokens,)
                 numbers = [line_number(place)] * len(tokens)
                 yield Rows(list(zip(*columns)), numbers, place=place, source=record)
 
+    def new_sentence(self, layout: SourceLayout, row: Row, rows: list[Row]) -> Kept:
+        """Return a record of tokens."""
+        source = {TOKENS: list(row.x), SPANS: []}
+        return Kept(row.x, row.document, row.weight, [], source)
+
     def labelled(
         self,
-        options: TokenOptions,
+        layout: SourceLayout,
         lines: list[tuple[int, str, bool]],
         header: list[str],
         marks: Any,

@@ -6,12 +6,15 @@ Labels are str, or numbers of names. -100 and null say that a token has no label
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain, islice
 from numbers import Integral
 from typing import Any
 
 from ..._data.places import part_of
-from .entry import NO, Look, Rows, TokenOptions, marked, no
+from ..._data.source_layout import SourceLayout
+from .contents import Contents
+from .entry import NO, Kept, Look, Row, Rows, marked, no
 from .head import RECORDS, Head
 from .token_records import (
     Records,
@@ -48,31 +51,41 @@ class JsonTokens(TokenRecords):
         seen = f"{part_of(len(listed), n, 'record', 'have')} tokens, {labelled} of them labels"
         return marked(seen)
 
-    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+    def rows(
+        self,
+        file: Any,
+        layout: SourceLayout,
+        contents: Contents,
+        with_labels: bool = True,
+    ) -> Iterator[Rows]:
         """Yield the sentences, with the fields asked for."""
-        with counted_records(file, options.encoding) as records:
-            yield from self._rows(records, options)
+        with counted_records(file, layout.encoding, contents) as records:
+            yield from self._rows(records, layout, with_labels)
 
-    def _rows(self, records: Records, options: TokenOptions) -> Iterator[Rows]:
-        names: Any = options.label_names
+    def _rows(
+        self, records: Records, layout: SourceLayout, with_labels: bool
+    ) -> Iterator[Rows]:
+        names: Any = layout.label_names
         values = iter(records)
-        if options.labels and options.label is None:
+        if with_labels and layout.label is None:
             # A record without labels must not choose other ones than the rest.
             first = list(islice(values, RECORDS))
             head = Head.of_records("", [record for _, record in first])
-            options = options._replace(label=self.with_fields(head, options).label)
+            layout = replace(layout, label=self.with_fields(head, layout).label)
             values = chain(first, values)
         for place, record in values:
             if not isinstance(record, Mapping):
                 raise ValueError(f"{place}: expected an object, got {record!r:.60}")
-            tokens = options.tokens or (_first(record, TOKENS) or "tokens",)
+            tokens = list(map(str, layout.tokens or ())) or [
+                _first(record, TOKENS) or "tokens"
+            ]
             columns = [_column(record, field, place) for field in tokens]
             for field, column in zip(tokens, columns):
                 if not _are_words(column):
                     raise ValueError(f"{place}: expected a list of str under {field!r}")
             label = ""
-            if options.labels:
-                label = options.label or LABELS[0]
+            if with_labels:
+                label = str(layout.label or LABELS[0])
                 found = _labels(record, label, len(columns[0]), place)
                 names = names or record.get("names") or record.get(f"{label}_names")
                 columns.append(_named(found, names, place, label))
@@ -92,34 +105,43 @@ class JsonTokens(TokenRecords):
             numbers = [number] * len(cells)
             yield Rows(cells, numbers, of, place=place, source=record)
 
-    def with_fields(self, head: Head, options: TokenOptions) -> TokenOptions:
+    def with_fields(self, head: Head, layout: SourceLayout) -> SourceLayout:
         """Settle the keys: of tokens, and of labels the first usual one that any record
         has.
         """
         records = head.objects
-        tokens, label = options.tokens, options.label
+        tokens, label = layout.tokens, layout.label
         if tokens is None:
             met = {_first(record, TOKENS) for record in records}
             tokens = tuple(key for key in TOKENS if key in met)[:1] or None
         if label is None:
             of = {_first_label(record) for record in records}
             label = next((key for key in LABELS if key in of), None)
-        return options._replace(tokens=tokens, label=label)
+        return replace(layout, tokens=tokens, label=label)
 
     def has_fields(self, head: Head, fields: Collection[Any]) -> bool:
         """Tell whether a record has some keys."""
         return any(record.keys() >= set(fields) for record in head.objects)
 
+    def new_sentence(self, layout: SourceLayout, row: Row, rows: list[Row]) -> Kept:
+        """Return a record of tokens."""
+        fields = layout.tokens or TOKENS[:1]
+        several = [token if isinstance(token, tuple) else (token,) for token in row.x]
+        source: dict[str, Any] = dict(zip(map(str, fields), map(list, zip(*several))))
+        if row.document is not None:
+            source = {DOCUMENT[0]: row.document, **source}
+        return Kept(row.x, row.document, row.weight, [], source)
+
     def labelled(
         self,
-        options: TokenOptions,
+        layout: SourceLayout,
         lines: list[tuple[int, str, bool]],
         header: list[str],
         marks: Any,
         source: Any,
     ) -> Iterator[str]:
         """Yield the record with its labels, as a line."""
-        label = options.label or _first_label(source) or LABELS[0]
+        label = layout.label or _first_label(source) or LABELS[0]
         pairs = list(marks)
         record = {**source, label: [cells[0] for cells, _ in pairs]}
         for k in range(len(pairs[0][1]) if pairs else 0):

@@ -16,7 +16,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from .entry import NO, Look, TokenOptions, WordFormat, marked, near, no
+from ..._data.source_layout import SourceLayout
+from .contents import Contents
+from .entry import NO, Look, WordFormat, marked, near, no
 from .head import Head
 from .text_files import numbered_lines
 
@@ -48,17 +50,22 @@ class Mecab(WordFormat):
             return no(seen)
         return marked(seen) if ends else near(seen)
 
-    def words(self, file: Any, options: TokenOptions) -> Iterator[tuple[int, list]]:
+    def words(
+        self, file: Any, layout: SourceLayout, contents: Contents
+    ) -> Iterator[tuple[int, list]]:
         """Yield (number, (word, part of speech) pairs) of each sentence."""
-        with numbered_lines(file, options.encoding) as (name, lines):
+        tally = contents.lines
+        with numbered_lines(file, layout.encoding, tally=tally) as (name, lines):
             words: list[tuple[str, str]] = []
             number = 0
             for number, line in lines:
                 if line == END:
+                    tally.structure += 1
                     yield number, words
                     words = []
                     continue
                 if not line:
+                    tally.structure += 1
                     continue
                 parts = _parts(line)
                 if parts is None:
@@ -67,7 +74,10 @@ class Mecab(WordFormat):
                         f"{END}, got {line!r:.60}"
                     )
                 if parts[0].strip():
+                    tally.data += 1
                     words.append(parts)
+                else:
+                    tally.leave("white space", f"{name}, line {number}")
             if words:
                 yield number, words
 

@@ -13,16 +13,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from ..._data.places import part_of
 from ..._data.schemes import labels_to_spans
+from ..._data.source_layout import SourceLayout
+from .contents import Contents
 from .entry import (
     NO,
+    Kept,
     Look,
+    Row,
     Rows,
     TokenFormat,
-    TokenOptions,
     labels_alone,
     marked,
     near,
@@ -82,6 +86,11 @@ def labels_of(cells: list[str], name: str, numbers: list[int]) -> list[str]:
     return labels
 
 
+def _label_of(layout: SourceLayout) -> int:
+    """The column of the label."""
+    return NAMES if layout.label is None else int(layout.labels[0])
+
+
 class OntoNotes(TokenFormat):
     """The entry of the table."""
 
@@ -104,29 +113,37 @@ class OntoNotes(TokenFormat):
             return marked(seen)
         return near(seen) if begins else no(seen)
 
-    def check(self, options: TokenOptions) -> None:
+    def check(self, layout: SourceLayout) -> None:
         """Raise a ValueError if columns are named, as only fields are."""
-        for column in (*(options.tokens or ()), options.label):
+        for column in (*(layout.tokens or ()), layout.label):
             if isinstance(column, str):
                 raise ValueError(
                     "--tokens and --label are numbers of columns where the input is "
                     f"{self.name}"
                 )
 
-    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+    def rows(
+        self,
+        file: Any,
+        layout: SourceLayout,
+        contents: Contents,
+        with_labels: bool = True,
+    ) -> Iterator[Rows]:
         """Yield the sentences, with the columns asked for; the label as BIO."""
-        tokens = options.tokens or (WORD,)
-        label = NAMES if options.label is None else options.label
+        tokens = [int(c) for c in layout.tokens or (WORD,)]
+        label = _label_of(layout)
         document = None
         width = 0
-        with numbered_lines(file, options.encoding) as (name, lines):
-            for rows in filled_lines(lines):
+        tally = contents.lines
+        with numbered_lines(file, layout.encoding, tally=tally) as (name, lines):
+            for rows in filled_lines(lines, tally):
                 found: list[list[str]] = []
                 numbers: list[int] = []
                 for number, line in rows:
                     if line.startswith("#"):
                         begun = _BEGIN.match(line)
                         document = begun[1] if begun else document
+                        tally.structure += 1
                         continue
                     cells = line.split()
                     if numbers and len(cells) != width:
@@ -141,7 +158,7 @@ class OntoNotes(TokenFormat):
                             f"of the word, in column {NUMBER}; found "
                             f"{cells[NUMBER]!r:.40}"
                         )
-                    wanted = [*tokens, label] if options.labels else list(tokens)
+                    wanted = [*tokens, label] if with_labels else list(tokens)
                     for c in wanted:
                         if not -len(cells) <= c < len(cells):
                             raise ValueError(
@@ -150,16 +167,50 @@ class OntoNotes(TokenFormat):
                             )
                     found.append([cells[c] for c in wanted])
                     numbers.append(number)
+                tally.data += len(numbers)
                 if not found:
                     continue
                 columns = [list(column) for column in zip(*found)]
-                if options.labels and is_bracketed(columns[-1][0]):
+                if with_labels and is_bracketed(columns[-1][0]):
                     columns[-1] = labels_of(columns[-1], name, numbers)
                 yield Rows(list(zip(*columns)), numbers, document)
 
+    def with_fields(self, head: Head, layout: SourceLayout) -> SourceLayout:
+        """Settle the columns: those of the word and of names."""
+        return replace(
+            layout,
+            tokens=layout.tokens or (WORD,),
+            label=NAMES if layout.label is None else layout.label,
+        )
+
+    def new_sentence(self, layout: SourceLayout, row: Row, rows: list[Row]) -> Kept:
+        """Return lines with nothing but numbers and tokens."""
+        columns = [int(c) for c in layout.tokens or (WORD,)]
+        label = _label_of(layout)
+        lines = []
+        for k, token in enumerate(row.x):
+            cells = ["-"] * (1 + max(WIDTH, *columns, label))
+            cells[NUMBER] = str(k)
+            cells[NAMES] = "*"
+            if any(str(each).startswith("B-") for each in row.y):
+                cells[label] = "*"
+            values = token if isinstance(token, tuple) else (token,)
+            for c, value in zip(columns, values):
+                cells[c] = value
+            lines.append((0, " ".join(cells), True))
+        return Kept(row.x, row.document, row.weight, lines)
+
+    def document_lines(self, document: str) -> list[str]:
+        """Return the line that begins a document."""
+        return [f"#begin document {document}\n"]
+
+    def is_structure(self, line: str) -> bool:
+        """Tell whether a line begins or ends a document."""
+        return line.startswith(("#begin document", "#end document"))
+
     def labelled(
         self,
-        options: TokenOptions,
+        layout: SourceLayout,
         lines: list[tuple[int, str, bool]],
         header: list[str],
         marks: Any,
@@ -167,7 +218,7 @@ class OntoNotes(TokenFormat):
     ) -> Iterator[str]:
         """Yield the lines of a sentence, with labels in their column, as brackets."""
         labels = labels_alone(marks, "columns of OntoNotes have")
-        c = NAMES if options.label is None else int(options.label)
+        c = _label_of(layout)
         rows = [line.split() for _, line, is_token in lines if is_token]
         if is_bracketed(rows[0][c]):
             labels = brackets_of(labels)

@@ -13,8 +13,10 @@ from typing import Any
 
 from ..._core.user_warnings import warn
 from ..._data.places import part_of
+from ..._data.source_layout import SourceLayout
 from .column_lines import are_names
-from .entry import NO, Look, Rows, TokenFormat, TokenOptions, labels_alone, marked
+from .contents import Contents
+from .entry import NO, Kept, Look, Row, Rows, TokenFormat, labels_alone, marked
 from .head import Head
 from .text_files import numbered_lines
 
@@ -51,35 +53,54 @@ class Parallel(TokenFormat):
             f"{part_of(n, len(head.lines), 'line', 'have')} as many labels as words"
         )
 
-    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+    def rows(
+        self,
+        file: Any,
+        layout: SourceLayout,
+        contents: Contents,
+        with_labels: bool = True,
+    ) -> Iterator[Rows]:
         """Yield the sentences, with words and labels."""
-        with numbered_lines(file, options.encoding) as (name, lines):
+        tally = contents.lines
+        with numbered_lines(file, layout.encoding, tally=tally) as (name, lines):
             for number, line in lines:
                 if not line.strip():
+                    tally.structure += 1
                     continue
                 words, _, labels = (part.split() for part in line.partition("\t"))
                 if number == 1 and are_names([*words, *labels]):
                     warn(f"{name}, line 1: left out, since it names columns: {line!r}")
+                    tally.leave("names of columns", f"{name}, line {number}")
                     continue
                 if words == ["#"]:
                     raise ValueError(
                         f"{name}, line {number}: {line!r:.60} looks like a comment; "
                         "leave it out, a line is a sentence"
                     )
-                if options.labels and len(words) != len(labels):
+                if with_labels and len(words) != len(labels):
                     raise ValueError(
                         f"{name}, line {number}: expected as many labels behind the tab "
                         f"as words before it; found {len(labels)} for {len(words)}"
                     )
                 cells: list[Any] = list(zip(words, labels))
-                if not options.labels:
+                if not with_labels:
                     cells = [(word,) for word in words]
                 if cells:
+                    tally.data += 1
                     yield Rows(cells, [number] * len(cells))
+                else:
+                    tally.leave("labels without words", f"{name}, line {number}")
+
+    has_blank_lines = False
+
+    def new_sentence(self, layout: SourceLayout, row: Row, rows: list[Row]) -> Kept:
+        """Return the line of words."""
+        lines = [(0, " ".join(row.x) + "\t", True)]
+        return Kept(row.x, row.document, row.weight, lines)
 
     def labelled(
         self,
-        options: TokenOptions,
+        layout: SourceLayout,
         lines: list[tuple[int, str, bool]],
         header: list[str],
         marks: Any,

@@ -8,8 +8,10 @@ from typing import IO, Any
 
 from ..._core.user_warnings import warn
 from ..._data.places import counted, part_of
+from ..._data.source_layout import SourceLayout
 from ..._data.types import Path
-from .entry import NO, Look, TokenOptions, WordFormat, fits, marked, no
+from .contents import Contents
+from .entry import NO, Look, Row, WordFormat, fits, marked, no
 from .head import Head
 from .text_files import SharedStrings, numbered_lines
 
@@ -142,8 +144,22 @@ class Segmented(WordFormat):
             return fits(seen)
         return no(seen)
 
-    def words(self, file: Any, options: TokenOptions) -> Iterator[tuple[int, list]]:
+    def written(self, layout: SourceLayout, rows: list[Row]) -> Iterator[str]:
+        """Yield a line for each row."""
+        between = layout.separator or "  "
+        for row in rows:
+            yield between.join(row.y) + "\n"
+
+    def words(
+        self, file: Any, layout: SourceLayout, contents: Contents
+    ) -> Iterator[tuple[int, list]]:
         """Yield (number, words) of each line, blank ones too."""
-        with numbered_lines(file, options.encoding) as (name, lines):
+        tally = contents.lines
+        with numbered_lines(file, layout.encoding, tally=tally) as (name, lines):
             for number, line in lines:
-                yield number, separated_words(line, options.separator)
+                words = separated_words(line, layout.separator)
+                if words:
+                    tally.data += 1
+                else:
+                    tally.structure += 1
+                yield number, words

@@ -22,6 +22,7 @@ from typing import IO, Any
 
 from ..._data.elements import is_frame, spelled
 from ..._data.inputs import check_choice, describe
+from ..._data.source_layout import names_of_labels
 from ..._data.spans import PartialSpans, Span
 from ..._data.types import Path
 from .brat import is_brat
@@ -96,7 +97,7 @@ class AnnotationReader:
                 )
             if value != option.default and self.format != "auto":
                 refuse_options(BY_NAME[self.format], {name} - _OF_ALL)
-        object.__setattr__(self, "label_names", _as_names(self.label_names))
+        object.__setattr__(self, "label_names", names_of_labels(self.label_names))
         object.__setattr__(self, "labels", _as_labels(self.labels))
         if self.annotated is not None:
             object.__setattr__(
@@ -624,23 +625,6 @@ def _name_of(source: Any) -> str:
         else getattr(source, "name", None)
     )
     return os.fspath(name) if isinstance(name, str | os.PathLike) else "source"
-
-
-def _as_names(names: Any) -> dict[int, Any] | None:
-    """Return names of labels by their numbers."""
-    if names is None:
-        return None
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise ValueError(
-            f"label_names must be a list or a dict of names, got {describe(names)}"
-        )
-    items = names.items() if isinstance(names, Mapping) else enumerate(names)
-    try:
-        return {int(number): name for number, name in items}
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"the keys of label_names must be numbers, got {describe(names)}"
-        ) from None
 
 
 def _as_labels(labels: Any) -> Any:

@@ -75,7 +75,8 @@ def with_spans(
         spans = _spans_of(record, count, vote, reading)
         if spans is not None:
             yield record, spans
-    reading.count = vote.found
+    if vote.is_told:
+        reading.count = vote.found
 
 
 def _sampled(

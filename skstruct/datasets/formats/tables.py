@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
+from .contents import Tally
 from .text_files import numbered_lines
 
 _MOST_LINES = 1000
@@ -23,6 +24,7 @@ class Row(NamedTuple):
 
     number: int  # of its first line, from 1
     cells: list[str]
+    n_lines: int = 1
 
 
 class Table(NamedTuple):
@@ -62,19 +64,25 @@ def delimiter_of(line: str) -> str:
 
 
 def opened_table(
-    file: Any, encoding: str, delimiter: str | None = None, of_lines: bool = False
+    file: Any,
+    encoding: str,
+    delimiter: str | None = None,
+    of_lines: bool = False,
+    tally: Tally | None = None,
 ) -> Any:
     """Yield the one `Table` of a path or open file; blank rows are empty.
 
     ``of_lines`` says that each row is a line where cells are between tabs: a quotation
     mark that none closes stands for itself. Else line ends within cells stay as they
-    are.
+    are. The lines up to the header are counted as structure.
     """
     ends = "\r\n" if of_lines else "\n"
-    with numbered_lines(file, encoding, ends=ends) as (name, lines):
+    with numbered_lines(file, encoding, ends=ends, tally=tally) as (name, lines):
         filled = ((n, line) for n, line in lines if line.strip())
         first = next(filled, None)
         if first is None:
+            if tally is not None:
+                tally.structure = tally.seen  # blank lines
             return
         if (said := _SEPARATOR.fullmatch(first[1])) is not None:
             delimiter = delimiter or said[1]
@@ -82,8 +90,11 @@ def opened_table(
         between = delimiter or delimiter_of(first[1])
         numbered = chain([first], lines)
         rows = (_lines_as_rows if of_lines else _rows)(name, numbered, between)
-        header = next(rows).cells
-        yield Table(name, between, header, _checked(name, rows, len(header)))
+        top = next(rows)
+        if tally is not None:
+            tally.structure += top.number + top.n_lines - 1
+        checked = _checked(name, rows, len(top.cells))
+        yield Table(name, between, top.cells, checked)
 
 
 def table_of_lines(lines: list[str]) -> list[list[str]]:
@@ -113,11 +124,14 @@ def _rows(name: str, lines: Iterator[tuple[int, str]], delimiter: str) -> Iterat
     """The rows, with the numbers of their first lines."""
     for number, line in lines:
         cells: list[str] = []
+        n_lines = 1
         if '"' in line:
-            cells = _quoted_cells(f"{name}, line {number}", line, lines, delimiter)
+            cells, n_lines = _quoted_cells(
+                f"{name}, line {number}", line, lines, delimiter
+            )
         elif line.strip("\r"):
             cells = line.rstrip("\r").split(delimiter)
-        yield Row(number, cells)
+        yield Row(number, cells, n_lines)
 
 
 def _lines_as_rows(
@@ -135,23 +149,27 @@ def _lines_as_rows(
                 f"{line!r:.60}"
             )
         cells = line.split(delimiter) if line.strip() else []
+        n_lines = 1
         if delimiter == "\t" and len(cells) == (width or len(cells)):
             if not width:
                 all_quoted = all(_QUOTED.fullmatch(cell) for cell in cells if cell)
             cells = [_unquoted(cell, all_quoted) for cell in cells]
         elif cells:
-            cells = _quoted_cells(f"{name}, line {number}", line, lines, delimiter)
+            place = f"{name}, line {number}"
+            cells, n_lines = _quoted_cells(place, line, lines, delimiter)
         width = width or len(cells)
-        yield Row(number, cells)
+        yield Row(number, cells, n_lines)
 
 
-def _quoted_cells(place: str, line: str, rest: Any, delimiter: str) -> list[str]:
-    """The cells of a row, which may end in a later line."""
+def _quoted_cells(
+    place: str, line: str, rest: Any, delimiter: str
+) -> tuple[list[str], int]:
+    """The cells of a row, which may end in a later line, and how many lines it has."""
     row = [line]
     while True:
         cells = _cells("\n".join(row).removesuffix("\r"), delimiter, place)
         if cells is not None:
-            return cells
+            return cells, len(row)
         while True:  # to the next line that may close the cell
             _, more = next(rest, (0, None))
             if more is None or len(row) > _MOST_LINES:

@@ -22,6 +22,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ..._saving.atomic import atomic_write, naming
+from .contents import Tally
 from .frame_files import FrameLines, is_frame_file
 
 if TYPE_CHECKING:
@@ -108,13 +109,20 @@ def split_cells(line: str, separator: str | None) -> list[str]:
     return [cell for cell in cells if cell] if "" in cells else cells
 
 
-def filled_lines(lines: Any, blank: str | None = None) -> Iterator[Any]:
+def filled_lines(
+    lines: Any, tally: Tally | None = None, blank: str | None = None
+) -> Iterator[Any]:
     """Yield the numbered lines of each sentence: those between lines of nothing but the
-    characters of `blank`.
+    characters of `blank`, which are counted as structure.
     """
+    n_blank = 0
     for is_filled, rows in groupby(lines, lambda row: bool(row[1].strip(blank))):
         if is_filled:
             yield rows
+        else:
+            n_blank += len(list(rows))
+    if tally is not None:
+        tally.structure += n_blank
 
 
 _SPACELESS = re.compile(
@@ -176,13 +184,18 @@ def _refuse_text(path: Path) -> None:
 
 @contextmanager
 def numbered_lines(
-    path_or_file: Any, encoding: str, watch: Any = True, ends: str = "\r\n"
+    path_or_file: Any,
+    encoding: str,
+    watch: Any = True,
+    ends: str = "\r\n",
+    tally: Tally | None = None,
 ) -> Any:
     """Open for reading: (name of the file, iterator of (line number from 1, line
     without its end)).
 
     Unless ``watch`` is False, text that was encoded twice is warned of. ``ends`` are
-    the characters that are no part of a line.
+    the characters that are no part of a line. When all are read, ``tally`` has seen
+    them, and is checked: who reads lines counts each as what it is.
     """
     with open_text(path_or_file, "r", encoding) as file:
         name = (
@@ -191,10 +204,12 @@ def numbered_lines(
             else os.fspath(path_or_file)
         )
         name = name if isinstance(name, str) else f"<{type(file).__name__}>"
-        yield name, _lines(file, name, watch, ends)
+        yield name, _lines(file, name, watch, ends, tally)
+        if tally is not None and tally.seen:
+            tally.check(name)
 
 
-def _lines(file: Any, name: str, watch: Any, ends: str) -> Any:
+def _lines(file: Any, name: str, watch: Any, ends: str, tally: Tally | None) -> Any:
     number = 0
     accents = Accents()
     try:
@@ -208,6 +223,8 @@ def _lines(file: Any, name: str, watch: Any, ends: str) -> Any:
             if watch:
                 accents.see(line)
             yield number, line.rstrip(ends)
+        if tally is not None:
+            tally.seen = number
         accents.tell(name)
     except UNREADABLE as error:
         raise ValueError(unreadable(error, name, number)) from error

@@ -5,13 +5,18 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 from ..._data.inputs import check_choice, describe
+from ..._data.places import Where
+from ..._data.source_layout import SourceLayout, plain_names
 from ..._data.types import Path
+from .conllu import as_head, check_heads
+from .contents import Contents, where_at
 from .crfsuite import without_weights
-from .entry import TEXTS, TokenFormat, TokenOptions, WordFormat
+from .entry import TEXTS, Rows, TokenFormat, WordFormat
 from .source import peeked
 from .table import BY_NAME, FORMATS, recognised, refuse_options, unknown
 
@@ -89,10 +94,14 @@ def read_tokens(
     >>> read_tokens(io.StringIO("Ann B-PER\nleft O\n\nRome B-LOC\n"))
     ([['Ann', 'left'], ['Rome']], [['B-PER', 'O'], ['B-LOC']])
     """
-    several = (tokens,) if isinstance(tokens, int | str) else tokens
-    chosen = None if several is None else tuple(several)
-    options = TokenOptions(chosen, label, separator, comment, label_names, encoding)
-    found = list(_iterated(source, format, options))
+    given = {
+        "tokens": tokens,
+        "label": label,
+        "separator": separator,
+        "comment": comment,
+        "label_names": label_names,
+    }
+    found = list(_iterated(source, format, encoding, given))
     X = [sentence.tokens for sentence in found]
     y = [sentence.labels for sentence in found]
     if return_documents:
@@ -110,21 +119,26 @@ def iter_tokens(
     source, format, **options
         As of `read_tokens`.
     """
-    tokens = options.pop("tokens", None)
-    several = (tokens,) if isinstance(tokens, int | str) else tokens
-    chosen = None if several is None else tuple(several)
-    return _iterated(source, format, TokenOptions(chosen, **options))
+    unknown_names = sorted(set(options) - {*_OPTIONS, "encoding"})
+    if unknown_names:
+        raise TypeError(f"iter_tokens has no argument {unknown_names[0]!r}")
+    encoding = options.pop("encoding", "utf-8")
+    return _iterated(source, format, encoding, options)
+
+
+_OPTIONS = ("tokens", "label", "separator", "comment", "label_names")
+"""Options of `read_tokens` that say how a file is laid out."""
 
 
 def _iterated(
-    source: Any, format: str, options: TokenOptions
+    source: Any, format: str, encoding: str, given: dict[str, Any]
 ) -> Iterator[LabelledSentence]:
     """Yield the sentences of a file."""
     known = [each.name for each in FORMATS if each.kind != TEXTS]
     check_choice("format", format, ("auto", *known))
     if isinstance(source, list | tuple) or hasattr(source, "column_names"):
-        source = _as_file(source)
-    with peeked(source, options.encoding) as file:
+        source = as_file(source)
+    with peeked(source, encoding) as file:
         if format == "auto":
             found = recognised(file.head())
             if found is None:
@@ -137,9 +151,18 @@ def _iterated(
                 )
         else:
             entry = BY_NAME[format]
-        refuse_options(entry, _given(options))
+        options = {name: value for name, value in given.items() if value is not None}
+        refuse_options(entry, list(options))
+        names = plain_names(options.pop("label_names", None))
+        layout = SourceLayout(
+            entry.name,
+            encoding=encoding,
+            options={} if names is None else {"label_names": names},
+            **options,
+        )
+        contents = Contents()
         if isinstance(entry, WordFormat):
-            for _, words in entry.words(file, options):
+            for _, words in entry.words(file, layout, contents):
                 raw = "".join(
                     word if isinstance(word, str) else word[0] for word in words
                 )
@@ -147,10 +170,15 @@ def _iterated(
                     yield LabelledSentence(raw, words, None)
             return
         assert isinstance(entry, TokenFormat)
-        yield from _sentences(file, entry, options)
+        entry.check(layout)
+        if not entry.names_fields:
+            layout = entry.with_fields(file.head(), layout)
+        sequences = Sequences(entry, layout, os.fspath(file.name))
+        for rows in without_weights(entry.rows(file, layout, contents)):
+            yield LabelledSentence(*sequences.of(rows), rows.document)
 
 
-def _as_file(records: Any) -> IO[str]:
+def as_file(records: Any) -> IO[str]:
     """Return records that are in memory as the file of JSON that they would be."""
     file = io.StringIO(
         "".join(
@@ -169,48 +197,99 @@ def _as_plain(value: Any) -> Any:
     raise ValueError(f"records: expected lists, str and numbers, got {describe(value)}")
 
 
-def _given(options: TokenOptions) -> list[str]:
-    """The names of options that are given."""
-    names = "tokens", "label", "separator", "comment", "label_names"
-    return [name for name in names if getattr(options, name) is not None]
+class Sequences:
+    """Tokens and labels of what a format of tokens has read.
 
+    Parameters
+    ----------
+    entry : TokenFormat
+    layout : SourceLayout
+    name : str
+        Of the file, for messages.
+    """
 
-def _sentences(
-    file: Any, entry: TokenFormat, options: TokenOptions
-) -> Iterator[LabelledSentence]:
-    """Yield the sentences of a format of tokens."""
-    entry.check(options)
-    if not entry.names_fields:
-        options = entry.with_fields(file.head(), options)
-    name = os.fspath(file.name)
-    for rows in without_weights(entry.rows(file, options)):
+    def __init__(self, entry: TokenFormat, layout: SourceLayout, name: str) -> None:
+        self._entry = entry
+        self._layout = layout
+        self._name = name
+        self._width = 0  # of the rows that the columns were found for
+        self._tokens: list[int] = []
+        self._labels: list[int] = []
+
+    def of(self, rows: Rows) -> tuple[list[Any], list[Any]]:
+        """Return the tokens and the labels of a sentence."""
         cells = rows.cells
-        if entry.has_features:
-            labels = [label for label, _ in cells]
-            yield LabelledSentence([t for _, t in cells], labels, rows.document)
-            continue
-        width = len(cells[0])
-        if entry.names_fields:
-            places = list(range(width - 1))
-            of_label = width - 1
+        if self._entry.has_features:
+            return [token for _, token in cells], [label for label, _ in cells]
+        if len(cells[0]) != self._width:
+            self._choose(len(cells[0]))
+        places = self._tokens
+        if len(places) == 1:
+            c = places[0]
+            X = [row[c] for row in cells]
         else:
-            of_label, places = _places(options, width, name)
-        X = [
-            row[places[0]] if len(places) == 1 else tuple([row[c] for c in places])
-            for row in cells
-        ]
-        yield LabelledSentence(X, [row[of_label] for row in cells], rows.document)
+            X = [tuple([row[c] for c in places]) for row in cells]
+        if len(self._labels) == 1:
+            c = self._labels[0]
+            return X, [row[c] for row in cells]
+        return X, self._arcs(rows)
+
+    def _choose(self, width: int) -> None:
+        """Find the columns of rows of so many cells."""
+        n = max(1, len(self._layout.labels))
+        if self._entry.names_fields:
+            self._tokens = list(range(width - n))
+            self._labels = list(range(width - n, width))
+        else:
+            found = chosen_columns(self._layout, width, self._name)
+            self._labels, self._tokens = found
+        self._width = width
+
+    def _arcs(self, rows: Rows) -> list[tuple[int, Any]]:
+        """The heads of a sentence, and their labels."""
+        head, label = self._labels
+        name = self._name
+        numbers = rows.numbers
+        heads = [as_head(row[head], name, n) for row, n in zip(rows.cells, numbers)]
+        check_heads(name, list(zip(numbers, heads)), len(heads))
+        return [(of, row[label]) for of, row in zip(heads, rows.cells)]
 
 
-def _places(options: TokenOptions, width: int, name: str) -> tuple[int, list[int]]:
-    """The column of the label, and those of the tokens."""
-    label = -1 if options.label is None else options.label
-    for c in (*(options.tokens or ()), label):
+def chosen_columns(
+    layout: SourceLayout, width: int, name: str
+) -> tuple[list[int], list[int]]:
+    """Return the columns of the label, and those of the tokens."""
+    labels = layout.labels or (-1,)
+    for c in (*(layout.tokens or ()), *labels):
         if not isinstance(c, int) or not -width <= c < width:
             raise ValueError(f"{name}: expected a column {c}; found {width} columns")
-    of_label = int(label) % width
-    places = [int(c) % width for c in options.tokens or ()]
-    places = places or [c for c in range(width) if c != of_label]
+    of_label = [int(c) % width for c in labels]
+    places = [int(c) % width for c in layout.tokens or ()]
+    places = places or [c for c in range(width) if c not in of_label]
     if not places:
         raise ValueError(f"{name}: expected columns of a token and a label; found 1")
     return of_label, places
+
+
+_SENT_ID = re.compile(r"#\s*sent_id\s*=\s*(\S.*?)\s*$")
+
+_IDS = ("id", "sent_id", "doc_key", "doc_id")
+"""Keys of JSON that say what a record is called."""
+
+
+def place_of(rows: Rows, lines: list[tuple[int, str, bool]], name: str) -> Where:
+    """Return where a sentence stands, with the ``sent_id`` of CoNLL-U or the ``id`` of
+    the record that it is.
+    """
+    if rows.place is not None:
+        where = where_at(rows.place)
+    else:
+        where = Where(name, line=next(iter(rows.numbers), None))
+    for _, line, is_token in lines:
+        if is_token:
+            break
+        if (found := _SENT_ID.match(line)) is not None:
+            return where._replace(id=found[1])
+    record = rows.source if isinstance(rows.source, dict) else {}
+    id = next((record[key] for key in _IDS if record.get(key) is not None), None)
+    return where._replace(id=id)

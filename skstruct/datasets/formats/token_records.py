@@ -40,9 +40,9 @@ class Records:
         Of records, and of spans if the format has some.
     """
 
-    def __init__(self, values: Iterator[tuple[str, Any]]) -> None:
+    def __init__(self, values: Iterator[tuple[str, Any]], contents: Contents) -> None:
         self._values = values
-        self.contents = Contents()
+        self.contents = contents
         self.name = ""
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
@@ -81,11 +81,11 @@ class Records:
 
 
 @contextmanager
-def counted_records(file: Any, encoding: str) -> Iterator[Records]:
+def counted_records(file: Any, encoding: str, contents: Contents) -> Iterator[Records]:
     """Give the records of a file of JSON; when all are read, check that each was counted,
     and warn of those that were left out.
     """
-    records = Records(json_values(file, encoding))
+    records = Records(json_values(file, encoding), contents)
     yield records
     records.contents.check(records.name)
     if said := records.contents.left_out():

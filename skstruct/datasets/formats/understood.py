@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._data.places import counted
-from ..._data.source_layout import SourceLayout, is_plain
+from ..._data.source_layout import SourceLayout, is_plain, plain_names
 
 if TYPE_CHECKING:
     from .span_files import AnnotationReader
@@ -49,6 +49,8 @@ def reader_options(reader: AnnotationReader) -> dict[str, Any]:
         if option.name not in _OF_ONE_FILE
         and getattr(reader, option.name) != option.default
     }
+    if "label_names" in given:
+        given["label_names"] = plain_names(given["label_names"])
     units: dict[str, Any] = {
         name: given.pop(name) for name in ("offsets", "ends") if name in given
     }

@@ -14,11 +14,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..._core.user_warnings import warn
 from ..._data.places import counted
-from .entry import NO, Look, Rows, TokenFormat, TokenOptions, marked, near
+from ..._data.source_layout import SourceLayout
+from .contents import Contents
+from .entry import NO, Look, Rows, TokenFormat, marked, near
 from .head import Head
 from .source import peeked
 from .text_files import filled_lines, numbered_lines
@@ -80,22 +83,28 @@ class WebAnno(TokenFormat):
                 return marked(f"a line is {line.strip()}")
         return near("it has #Text=") if _has_text(head) else NO
 
-    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+    def rows(
+        self,
+        file: Any,
+        layout: SourceLayout,
+        contents: Contents,
+        with_labels: bool = True,
+    ) -> Iterator[Rows]:
         """Yield the sentences, with tokens and the labels of one feature."""
-        with peeked(file, options.encoding) as source:
+        with peeked(file, layout.encoding) as source:
             feature = None
-            if options.labels:
-                feature = _chosen(source.head(), options.label)
-            yield from _sentences(source, options.encoding, feature)
+            if with_labels:
+                feature = _chosen(source.head(), layout.label)
+            yield from _sentences(source, layout.encoding, feature, contents)
 
-    def with_fields(self, head: Head, options: TokenOptions) -> TokenOptions:
+    def with_fields(self, head: Head, layout: SourceLayout) -> SourceLayout:
         """Settle the feature; where a file has no annotations none is."""
-        if options.label is not None:
-            return options
+        if layout.label is not None:
+            return layout
         try:
-            return options._replace(label=_chosen(head, None).called or None)
+            return replace(layout, label=_chosen(head, None).called or None)
         except ValueError:  # the reader says it, if it needs labels
-            return options
+            return layout
 
     def selected(
         self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
@@ -115,14 +124,17 @@ def _of_header(line: str) -> bool:
     return bool(_FORMAT.fullmatch(line) or _LAYER.fullmatch(line))
 
 
-def _sentences(source: Any, encoding: str, feature: Feature | None) -> Iterator[Rows]:
+def _sentences(
+    source: Any, encoding: str, feature: Feature | None, contents: Contents
+) -> Iterator[Rows]:
     """Yield the sentences, with the labels of a feature, if there is one."""
     features: list[Feature] = []
     header: list[str] = []
     stacked = _LeftOut()
     parts = _LeftOut()
-    with numbered_lines(source, encoding) as (name, lines):
-        for rows in filled_lines(lines):
+    tally = contents.lines
+    with numbered_lines(source, encoding, tally=tally) as (name, lines):
+        for rows in filled_lines(lines, tally):
             tokens: list[str] = []
             column: list[str] = []
             numbers: list[int] = []
@@ -130,12 +142,14 @@ def _sentences(source: Any, encoding: str, feature: Feature | None) -> Iterator[
                 if line.startswith("#"):
                     features += _features(line, features)
                     header += [line] if _of_header(line) else []
+                    tally.structure += 1
                     continue
                 cells = line.split("\t")
                 _check(cells, features, f"{name}, line {number}")
                 cell = "_" if feature is None else cells[feature.column]
                 if _PART.fullmatch(cells[0]):
                     parts.see(cell != "_", number)
+                    tally.leave("parts of tokens", f"{name}, line {number}")
                     continue
                 if cells[0].rpartition("-")[2] != str(len(tokens) + 1):
                     raise ValueError(
@@ -145,18 +159,18 @@ def _sentences(source: Any, encoding: str, feature: Feature | None) -> Iterator[
                 tokens.append(_unescaped(cells[2]))
                 column.append(cell)
                 numbers.append(number)
+            tally.data += len(numbers)
             if not tokens:
                 continue
             found: list[Any] = [tokens]
             if feature is not None:
                 labels, others = _labels(column, feature)
                 found.append(labels)
-                for at in others:
-                    stacked.see(True, numbers[at])
+                stacked.see_all([numbers[at] for at in others])
             yield Rows(list(zip(*found)), numbers, source=header)
-    if feature is not None:
-        stacked.tell(f"within or across others of {feature.called}", name)
-        parts.tell(f"of {feature.called} on parts of tokens", name)
+    called = "" if feature is None else feature.called
+    stacked.tell(f"within or across others of {called}", name)
+    parts.tell(f"of {called} on parts of tokens", name)
 
 
 class _LeftOut:
@@ -171,6 +185,11 @@ class _LeftOut:
         self.number += is_one
         if is_one and not self.line:
             self.line = line
+
+    def see_all(self, lines: list[int]) -> None:
+        """Count one in each of some lines."""
+        for line in lines:
+            self.see(True, line)
 
     def tell(self, what: str, name: str) -> None:
         """Warn, if there are any."""

@@ -21,12 +21,15 @@ from typing import Any
 
 from ..._core.user_warnings import warn
 from ..._data.places import part_of
+from ..._data.source_layout import SourceLayout
+from .contents import Contents
 from .entry import (
     NO,
+    Kept,
     Look,
+    Row,
     Rows,
     TokenFormat,
-    TokenOptions,
     WordFormat,
     labels_alone,
     marked,
@@ -106,17 +109,18 @@ def parts_in(lines: list[str], separator: str) -> int:
 
 
 def _pairs(
-    file: Any, options: TokenOptions, has_readings: bool = False
+    file: Any, layout: SourceLayout, contents: Contents, has_readings: bool = False
 ) -> Iterator[tuple[int, str, list[tuple[str, str]]]]:
     """Yield (number, line, (word, tag) pairs) of each line.
 
     ``has_readings`` says that of several tags the first is read: KyTea writes readings
     behind it. Else words of three parts are an error.
     """
-    first = _first_lines(file, options.encoding)
-    separator = options.separator or separator_of(first)
+    first = _first_lines(file, layout.encoding)
+    separator = layout.separator or separator_of(first)
     n_parts = parts_in(first, separator or "/")
-    with numbered_lines(file, options.encoding) as (name, lines):
+    tally = contents.lines
+    with numbered_lines(file, layout.encoding, tally=tally) as (name, lines):
         if n_parts > 2 and not has_readings:
             raise ValueError(
                 f"{name}, line 1: words have {n_parts} parts, as "
@@ -144,6 +148,10 @@ def _pairs(
                         f"got {cell!r:.40}"
                     )
                 pairs.append((word, tag))
+            if pairs:
+                tally.data += 1
+            else:
+                tally.structure += 1
             yield number, line, pairs
 
 
@@ -180,18 +188,33 @@ class WordTag(TokenFormat):
             return near(sentence) if tagged >= 0.25 else no(sentence)
         return marked(sentence)
 
-    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+    def rows(
+        self,
+        file: Any,
+        layout: SourceLayout,
+        contents: Contents,
+        with_labels: bool = True,
+    ) -> Iterator[Rows]:
         """Yield the sentences, with words and tags."""
-        for number, _, pairs in _pairs(file, options):
+        for number, _, pairs in _pairs(file, layout, contents):
             cells = [(word.replace("\\/", "/"), tag) for word, tag in pairs]
-            if not options.labels:
+            if not with_labels:
                 cells = [pair[:1] for pair in cells]  # type: ignore[misc]
             if cells:
                 yield Rows(cells, [number] * len(cells))
 
+    has_blank_lines = False
+
+    def new_sentence(self, layout: SourceLayout, row: Row, rows: list[Row]) -> Kept:
+        """Return the line of words, each with something in place of its tag."""
+        between = layout.separator or "/"
+        words = (word.replace("/", "\\/") for word in row.x)
+        lines = [(0, " ".join(f"{word}{between}X" for word in words), True)]
+        return Kept(row.x, row.document, row.weight, lines)
+
     def labelled(
         self,
-        options: TokenOptions,
+        layout: SourceLayout,
         lines: list[tuple[int, str, bool]],
         header: list[str],
         marks: Any,
@@ -203,7 +226,7 @@ class WordTag(TokenFormat):
                 yield line + "\n"
                 continue
             yield from header
-            separator = options.separator or separator_of([line]) or "/"
+            separator = layout.separator or separator_of([line]) or "/"
             words = (cell.rpartition(separator)[0] for cell in line.split())
             pairs = list(zip(words, marks))
             tags = labels_alone((mark for _, mark in pairs), "word/tag has")
@@ -228,7 +251,9 @@ class SegmentedTags(WordFormat):
             return near(sentence) if tagged >= 0.25 else no(sentence)
         return marked(sentence)
 
-    def words(self, file: Any, options: TokenOptions) -> Iterator[tuple[int, list]]:
+    def words(
+        self, file: Any, layout: SourceLayout, contents: Contents
+    ) -> Iterator[tuple[int, list]]:
         """Yield (number, (word, tag) pairs) of each line, blank ones too."""
-        for number, _, pairs in _pairs(file, options, has_readings=True):
+        for number, _, pairs in _pairs(file, layout, contents, has_readings=True):
             yield number, [_unbracketed(*pair) for pair in pairs]

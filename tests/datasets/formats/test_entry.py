@@ -2,6 +2,7 @@
 
 import pytest
 
+from skstruct.datasets import SourceLayout
 from skstruct.datasets.formats.entry import (
     NO,
     TEXTS,
@@ -9,7 +10,6 @@ from skstruct.datasets.formats.entry import (
     WORDS,
     Format,
     TokenFormat,
-    TokenOptions,
     fits,
     marked,
     near,
@@ -41,8 +41,8 @@ def test_a_format_that_is_not_written_says_so():
         def look(self, head):
             return NO
 
-        def rows(self, file, options):
+        def rows(self, file, layout, contents, labels=True):
             return iter(())
 
     with pytest.raises(ValueError, match="not written as silent"):
-        Silent().mark(TokenOptions(), "a", ["X"], ())
+        Silent().mark(SourceLayout("silent"), "a", ["X"], ())
