@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ._crf.path import regularization_path as regularization_path
     from ._data.lexicon import Lexicon as Lexicon
     from ._data.matrix import SequenceMatrix as SequenceMatrix
+    from ._data.partial_words import PartialWords as PartialWords
     from ._data.spans import PartialSpans as PartialSpans
     from ._data.spans import Span as Span
     from ._parser.shift_reduce import ShiftReduceParser as ShiftReduceParser

@@ -24,6 +24,7 @@ PUBLIC = {
     "ModelFileError": "_saving.container",
     "NumericFeatures": "features.numeric",
     "PartialSpans": "_data.spans",
+    "PartialWords": "_data.partial_words",
     "ParameterMixer": "_shards.mixing.mixer",
     "PassiveAggressiveTagger": "_taggers.perceptron",
     "Segmenter": "_taggers.segmenter",

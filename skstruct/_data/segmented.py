@@ -11,13 +11,13 @@ whole corpus at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from .elements import exact, exact_strings
+from .elements import elements, exact, exact_strings
 from .inputs import (
     NothingToLearn,
     PlaceError,
@@ -28,7 +28,11 @@ from .inputs import (
     lengths_of,
     offsets_of,
     place,
+    renumbered,
+    take,
 )
+from .labels import some_of
+from .partial_words import PartialWords, Stretch, at_white_space, stretches_of
 from .places import as_objects, numbered
 from .scheme_rules import CLOSING, OPENING, SPELLINGS, LabelTable
 from .text import as_texts, codes_of
@@ -101,12 +105,12 @@ def as_words(
         If ``y`` is not as described or does not spell the texts; the message names the
         place.
     """
+    partly = partly_segmented(y)
+    if partly:
+        wrong = "is partly segmented, PartialWords, and whole words are needed here"
+        raise PlaceError(partly[0], None, wrong, "y")
     y = as_sequences(y, "y", "word")
-    if len(y) != len(pieces):
-        raise ValueError(
-            f"X and y must hold the same number of sequences, got {len(pieces)} and "
-            f"{len(y)}"
-        )
+    _check_number(pieces, y)
     flat = flatten(y)
     offsets = offsets_of(lengths_of(y))
     tagged = bool(flat) and isinstance(flat[0], (tuple, list))
@@ -128,6 +132,71 @@ def as_words(
         if len(parts) > 1:
             _check_white_space(i, parts, spelling)
     return words, tags[0] if tags else None
+
+
+def _check_number(pieces: Sequence[Any], y: Sequence[Any]) -> None:
+    if len(y) != len(pieces):
+        raise ValueError(
+            f"X and y must hold the same number of sequences, got {len(pieces)} and "
+            f"{len(y)}"
+        )
+
+
+def partly_segmented(y: Any) -> list[int]:
+    """Return the numbers of the rows that are :class:`PartialWords`."""
+    if isinstance(y, str) or not hasattr(y, "__len__"):
+        return []
+    return [i for i, row in enumerate(elements(y)) if isinstance(row, PartialWords)]
+
+
+class KnownWords(NamedTuple):
+    """What is known of the words of texts."""
+
+    words: list[list[str]]  # [] of texts that are partly segmented
+    tags: list[list[str]] | None  # None if nothing has tags; [] as above
+    stretches: dict[int, list[Stretch]]  # of those, by number
+
+
+def as_known_words(pieces: Sequence[Sequence[str]], y: Any) -> KnownWords:
+    """Return words, and of texts that are partly segmented stretches.
+
+    Parameters
+    ----------
+    pieces : list of lists of str
+        The texts, from `as_pieces`.
+    y : list of lists of words, or of (word, tag), or of PartialWords
+
+    Raises
+    ------
+    ValueError
+        As `as_words`; also if whole texts have no tags and others have some.
+    """
+    partly = partly_segmented(y)
+    if not partly:
+        return KnownWords(*as_words(pieces, y), {})
+    rows = list(elements(y))
+    _check_number(pieces, rows)
+    others = sorted(set(range(len(rows))).difference(partly))
+    words: list[list[str]] = [[] for _ in rows]
+    with renumbered(others):
+        whole, tags = as_words(take(pieces, others), take(rows, others))
+    for i, each in zip(others, whole):
+        words[i] = each
+    stretches = {}
+    for i in partly:
+        stretches[i] = at_white_space(stretches_of(rows[i], i), pieces[i])
+        with renumbered([i]):
+            as_words([pieces[i]], [[stretch.text for stretch in stretches[i]]])
+    tagged = [i for i in partly if any(each.tags for each in stretches[i])]
+    if tags is None and not tagged:
+        return KnownWords(words, None, stretches)
+    if tags is None and any(words):
+        wrong = "has tags, and the words of texts that are segmented have none"
+        raise PlaceError(tagged[0], None, wrong, "y")
+    of_words: list[list[str]] = [[] for _ in rows]
+    for i, line in zip(others, tags or ()):
+        of_words[i] = line
+    return KnownWords(words, of_words, stretches)
 
 
 def _refuse_items(flat: list[Any], offsets: np.ndarray, tagged: bool) -> None:
@@ -209,7 +278,7 @@ def as_dictionary(words: Any) -> list[str]:
         and not hasattr(words, "dtype")
     ):
         hint = (
-            "; words have no weights"
+            "; words have no weights, and tags where a Segmenter predicts some"
             if hasattr(words, "items")
             else "; use [word] for one word"
         )
@@ -227,6 +296,66 @@ def as_dictionary(words: Any) -> list[str]:
             what = f"entry {k} must be a word, a str without white space"
             raise ValueError(f"dictionary: {what}, got {describe(word)}")
     return exact_strings(words)
+
+
+Tags = dict[str, frozenset[str]]
+"""Word of a dictionary -> the tags that it may have."""
+
+
+def as_tag_dictionary(words: Mapping[Any, Any], known: Collection[str]) -> Tags:
+    """Return the tags of the words of a user's dictionary; words without are left out.
+
+    Parameters
+    ----------
+    words : mapping
+        Word -> a tag, a collection of tags, or None for any.
+    known : collection of str
+        The tags that a model predicts; empty if it predicts none.
+
+    Raises
+    ------
+    ValueError
+        If a tag is none that the model knows.
+    """
+    found = {}
+    for word, tags in words.items():
+        if tags is None:
+            continue
+        several = (tags,) if isinstance(tags, str) else tags
+        is_weight = not isinstance(several, (list, tuple, set, frozenset))
+        if is_weight or not several or not all(isinstance(t, str) for t in several):
+            raise ValueError(
+                f"dictionary: the word {word!r} must have a tag, some tags, or None for "
+                f"any; got {describe(tags)}"
+            )
+        if not known:
+            raise ValueError(
+                f"dictionary: the word {word!r} has tags, and the model predicts none; "
+                "give a list of words"
+            )
+        for tag in several:
+            if tag not in known:
+                raise ValueError(
+                    f"dictionary: {tag!r} of the word {word!r} is no tag of the model; "
+                    f"known are {some_of(sorted(known))}"
+                )
+        found[exact(word)] = frozenset(several)
+    return found
+
+
+def with_tags_of(line: list[Any], tags: Tags) -> list[Any]:
+    """Return (word, tag) pairs in which words of a dictionary have tags that it gives
+    them.
+
+    A search that knows labels for them has found these; for others the first tag in
+    alphabetical order is taken.
+    """
+    return [
+        (word, min(tags[word]))
+        if word in tags and tag not in tags[word]
+        else (word, tag)
+        for word, tag in line
+    ]
 
 
 # --------------------------------------------------------------------------------------
@@ -329,6 +458,7 @@ def label_options(
     classes: list[str],
     scheme: str,
     marks: np.ndarray | None = None,
+    tags: Tags | None = None,
 ) -> list[list[frozenset[str] | None]] | None:
     """For each character the labels that white space beside it, or a word of a
     dictionary, leaves.
@@ -342,6 +472,8 @@ def label_options(
     scheme : str
     marks : ndarray of shape (T,), uint8, optional
         From `find_words`.
+    tags : dict, optional
+        Those that words of the dictionary may have.
 
     Returns
     -------
@@ -384,6 +516,13 @@ def label_options(
             choice[begins[lengths == n] + k] = len(choices)
             choices.append(labels)
     flat = as_objects(choices)[choice].tolist()
+    text = "".join(parts) if tags else ""
+    for begin, end in zip(begins.tolist(), ends.tolist()) if tags else ():
+        of_word = (tags or {}).get(text[begin : end + 1])
+        if of_word is not None:
+            n = end + 1 - begin
+            for k, some in enumerate(_labels_of(n, parsed, scheme, of_word)):
+                flat[begin + k] = some
     # A text with one piece and no word of the dictionary is left alone.
     offsets = offsets_of(np.array([sum(map(len, text)) for text in pieces]))
     marked = np.diff(np.append(0, np.cumsum(marks > 0))[offsets])
@@ -396,15 +535,19 @@ def label_options(
 
 
 def _labels_of(
-    n: int, parsed: list[tuple[str, Parsed]], scheme: str
+    n: int,
+    parsed: list[tuple[str, Parsed]],
+    scheme: str,
+    tags: Collection[str] | None = None,
 ) -> list[frozenset[str]]:
-    """For each character of a word of n characters its labels; of tags that have all of
-    them.
+    """For each character of a word of n characters its labels; of those tags that have
+    all of them, which are given, or of all.
     """
     spelled = SPELLINGS[scheme].spell(n)
     prefixes: dict[str, set[str]] = {}  # tag -> its prefixes
     for _, (prefix, kind) in parsed:
-        prefixes.setdefault(kind, set()).add(prefix)
+        if tags is None or kind in tags:
+            prefixes.setdefault(kind, set()).add(prefix)
     whole = {kind for kind, known in prefixes.items() if known.issuperset(spelled)}
     if not whole:
         return []

@@ -7,22 +7,27 @@ character tagging", 2003). What happens to the strings at both ends is in
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._data.inputs import WORDS, Inputs, Sequences, renumbered, take
+from .._data.inputs import WORDS, Inputs, Sequences, flatten, renumbered, take
+from .._data.partial_words import PartialWords, labels_of_stretches
+from .._data.scheme_rules import LabelTable
 from .._data.schemes import check_scheme, spell_words
 from .._data.segmented import (
+    KnownWords,
     as_dictionary,
+    as_known_words,
     as_pieces,
-    as_words,
+    as_tag_dictionary,
     cut,
     label_options,
     with_characters,
+    with_tags_of,
 )
 from .._data.types import Corpus, Given, Self, Texts, Weights
 from .._saving.registry import savable
@@ -40,6 +45,8 @@ from .text_probabilities import WordAnalyses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from .._data.segmented import Tags
 
 
 @savable
@@ -145,7 +152,8 @@ class Segmenter(WordAnalyses, TaggerTraining):
         X : list of str
             Texts; empty ones are ignored.
         y : list of lists of str, or of (str, str)
-            The words of each text, which spell it, or words with their tags.
+            The words of each text, which spell it, or words with their tags;
+            :class:`PartialWords` where only some boundaries are known.
         sample_weight : array-like of shape (n_texts,), optional
             Handed to the tagger.
         X_val, y_val : list of str and list of lists, optional
@@ -182,9 +190,13 @@ class Segmenter(WordAnalyses, TaggerTraining):
 
     def _training_data(self, X: Texts, y: Corpus, go_on: bool = False) -> TaggerData:
         pieces = as_pieces(X)
-        words, tags = as_words(pieces, y)
+        known = as_known_words(pieces, y)
+        if go_on and known.tags is None and not any(known.words):
+            # What is partly segmented needs not say that words have tags.
+            empty: list[list[str]] | None = [[] for _ in pieces]
+            known = known._replace(tags=empty if getattr(self, "tagged_", 0) else None)
         keep = with_characters(pieces)
-        tagged = tags is not None
+        tagged = known.tags is not None
         if go_on and tagged != getattr(self, "tagged_", tagged):
             kinds = "words", "(word, tag) pairs"
             raise ValueError(
@@ -192,31 +204,46 @@ class Segmenter(WordAnalyses, TaggerTraining):
                 f"{kinds[tagged]}"
             )
         return TaggerData(
-            *self._labelled(pieces, words, tags, keep), keep, {"tagged_": tagged}
+            *self._labelled(pieces, known, keep, go_on), keep, {"tagged_": tagged}
         )
 
     def _labelled(
         self,
         pieces: list[list[str]],
-        words: list[list[str]],
-        tags: list[list[str]] | None,
+        known: KnownWords,
         keep: Sequence[int],
-    ) -> tuple[list[list[str]], list[list[str]]]:
+        go_on: bool = False,
+    ) -> tuple[list[list[str]], list[list[Any]]]:
         """Characters and their labels of some of the texts, as a tagger learns them."""
         scheme = check_scheme(self.scheme)
+        words, tags, stretches = known
+        every = self._all_tags(known, go_on) if stretches else None
         labels = [
-            spell_words(words[i], scheme, None if tags is None else tags[i])
+            labels_of_stretches(stretches[i], scheme, every)
+            if i in stretches
+            else spell_words(words[i], scheme, None if tags is None else tags[i])
             for i in keep
         ]
         return [list("".join(pieces[i])) for i in keep], labels
 
+    def _all_tags(self, known: KnownWords, go_on: bool) -> list[str] | None:
+        """The tags that a word may have whose tag is not known; None without tags."""
+        if known.tags is None:
+            return None
+        found = set(flatten(known.tags))
+        for each in flatten(list(known.stretches.values())):
+            found |= each.tags or frozenset()
+        if go_on and hasattr(self, "tagger_"):
+            found |= self._tags_of_model()
+        return sorted(found)
+
     def _held_out_data(self, X: Texts, y: Corpus) -> GivenPieces:
         pieces = as_pieces(X)
         with_characters(pieces)
-        words, tags = as_words(pieces, y)
+        known = as_known_words(pieces, y)
         # Empty texts stay, for places in errors.
         every = range(len(pieces))
-        return GivenPieces(*self._labelled(pieces, words, tags, every), every)
+        return GivenPieces(*self._labelled(pieces, known, every), every)
 
     def _agreed(self, known: list[dict[str, Any]]) -> dict[str, Any]:
         tagged = [each["tagged_"] for each in known]
@@ -277,7 +304,8 @@ class Segmenter(WordAnalyses, TaggerTraining):
             becomes a word. From left to right the longest word that begins at a
             character is taken and the search goes on behind it, so that the first of
             two words that overlap wins. The tagger finds the best labelling of the rest
-            around them, and the tags of the joint task.
+            around them, and the tags of the joint task. A mapping says which tags a
+            word may have: one, a collection of them, or None for any.
 
         Returns
         -------
@@ -289,21 +317,22 @@ class Segmenter(WordAnalyses, TaggerTraining):
         ------
         ValueError
             If ``X`` is not a list of str, the message names the sequence; or the
-            dictionary holds what is no word, or white space.
+            dictionary holds what is no word, or white space, or a tag that the model
+            does not know.
         """
-        n, filled, texts, marks = self._read(X, dictionary)
+        n, filled, texts, marks, tags = self._read(X, dictionary)
         result = Sequences([] for _ in range(n))
         if filled:
             with renumbered(filled):
-                labels = self._labels(texts, marks)
+                labels = self._labels(texts, marks, tags)
             found = cut(texts, labels, self.scheme, self.tagged_, marks)
             for i, words in zip(filled, found):
-                result[i] = words
+                result[i] = with_tags_of(words, tags) if tags else words
         return result
 
     def _read(
         self, X: Texts, dictionary: Collection[str] | None
-    ) -> tuple[int, list[int], list[list[str]], np.ndarray | None]:
+    ) -> tuple[int, list[int], list[list[str]], np.ndarray | None, Tags]:
         """Read texts.
 
         Returns
@@ -316,9 +345,16 @@ class Segmenter(WordAnalyses, TaggerTraining):
             Of these, cut at white space.
         marks : ndarray or None
             Words of the dictionary in these.
+        tags : dict
+            Those that words of the dictionary may have.
         """
         check_is_fitted(self)
         pieces = as_pieces(X)
+        tags: Tags = {}
+        if isinstance(dictionary, Mapping):
+            known_tags = self._tags_of_model() if self.tagged_ else ()
+            tags = as_tag_dictionary(dictionary, known_tags)
+            dictionary = list(dictionary)
         known = None if dictionary is None else as_dictionary(dictionary)
         filled = [i for i, parts in enumerate(pieces) if parts]
         texts = take(pieces, filled)
@@ -327,17 +363,26 @@ class Segmenter(WordAnalyses, TaggerTraining):
             filled,
             texts,
             find_words(texts, known) if known and filled else None,
+            tags,
         )
 
+    def _tags_of_model(self) -> set[str]:
+        """The tags that labels of the fitted tagger have."""
+        classes = np.asarray(self.tagger_.classes_).tolist()
+        return {kind for _, kind in LabelTable(self.scheme).parse(classes)} - {""}
+
     def _labels(
-        self, pieces: list[list[str]], marks: np.ndarray | None = None
+        self,
+        pieces: list[list[str]],
+        marks: np.ndarray | None = None,
+        tags: Tags | None = None,
     ) -> list[Any]:
         """What the tagger says about texts that are not empty, words of a dictionary in
         them marked.
         """
         texts = ["".join(parts) for parts in pieces]
         labels = self.tagger_.predict(
-            list(map(list, texts)), **self._constraints(pieces, marks)
+            list(map(list, texts)), **self._constraints(pieces, marks, tags)
         )
         if list(map(len, labels)) != list(map(len, texts)):
             raise ValueError(
@@ -346,7 +391,10 @@ class Segmenter(WordAnalyses, TaggerTraining):
         return labels
 
     def _constraints(
-        self, pieces: list[list[str]], marks: np.ndarray | None = None
+        self,
+        pieces: list[list[str]],
+        marks: np.ndarray | None = None,
+        tags: Tags | None = None,
     ) -> dict[str, Any]:
         """The keyword arguments that let the tagger search what white space and a
         dictionary leave.
@@ -354,7 +402,11 @@ class Segmenter(WordAnalyses, TaggerTraining):
         if not getattr(self.tagger_, "accepts_allowed", False):
             return {}
         allowed = label_options(
-            pieces, np.asarray(self.tagger_.classes_).tolist(), self.scheme, marks
+            pieces,
+            np.asarray(self.tagger_.classes_).tolist(),
+            self.scheme,
+            marks,
+            tags,
         )
         return {} if allowed is None else {"allowed": allowed}
 
@@ -366,6 +418,7 @@ class Segmenter(WordAnalyses, TaggerTraining):
         ----------
         X : list of str
         y : list of lists of str, or of (str, str)
+            Of :class:`PartialWords` the words count whose boundaries are known.
         sample_weight : array-like of shape (n_texts,), optional
             Multiplies the counts of a text's words.
 
@@ -375,10 +428,12 @@ class Segmenter(WordAnalyses, TaggerTraining):
         """
         check_is_fitted(self)
         pieces = as_pieces(X)
-        words, tags = as_words(pieces, y)
-        truth = (
+        words, tags, stretches = as_known_words(pieces, y)
+        truth: list[Any] = (
             words if tags is None else [list(zip(*pair)) for pair in zip(words, tags)]
         )
+        for i, found in stretches.items():
+            truth[i] = PartialWords((" ".join(s.parts), s.tags) for s in found)
         weight = sample_weights(sample_weight, pieces)
         spans = word_spans(truth, self.predict(X), None)
         of_texts = [

@@ -18,7 +18,14 @@ from .._data.inputs import Sequences, as_tokens, flatten, lengths_of, renumbered
 from .._data.labels import some_of
 from .._data.places import PlaceError, by_sequence, offsets_of, place
 from .._data.scheme_rules import LabelTable
-from .._data.segmented import ENDING_WORD, STARTING_WORD, as_pieces, cut, word_spans
+from .._data.segmented import (
+    ENDING_WORD,
+    STARTING_WORD,
+    as_pieces,
+    cut,
+    with_tags_of,
+    word_spans,
+)
 from .._data.spans import Span, as_spans
 from .._data.text import as_texts
 from .._data.types import Given, Ranked, Texts
@@ -34,6 +41,7 @@ from .probability_tagger import (
 
 if TYPE_CHECKING:
     from .._data.pieces import Pieces
+    from .._data.segmented import Tags
 
 
 def placed(
@@ -380,9 +388,9 @@ class WordAnalyses:
     @abstractmethod
     def _read(
         self, X: Texts, dictionary: Collection[str] | None
-    ) -> tuple[int, list[int], list[list[str]], np.ndarray | None]:
-        """Return the number of texts, and positions, pieces and marks of those
-        filled.
+    ) -> tuple[int, list[int], list[list[str]], np.ndarray | None, Tags]:
+        """Return the number of texts, positions, pieces and marks of those filled, and
+        the tags of words of the dictionary.
         """
 
     @abstractmethod
@@ -391,7 +399,10 @@ class WordAnalyses:
 
     @abstractmethod
     def _constraints(
-        self, pieces: list[list[str]], marks: np.ndarray | None = None
+        self,
+        pieces: list[list[str]],
+        marks: np.ndarray | None = None,
+        tags: Tags | None = None,
     ) -> dict[str, Any]:
         """Return the arguments that let the tagger keep to white space and marks."""
 
@@ -423,7 +434,7 @@ class WordAnalyses:
         ValueError
             As :meth:`predict`, or if ``k`` is no int of at least 1.
         """
-        n, filled, texts, marks = self._read(X, dictionary)
+        n, filled, texts, marks, tags = self._read(X, dictionary)
         joined = [list("".join(parts)) for parts in texts]
         of_text = None  # marks, one for each character of the texts, end to end
         if marks is not None:
@@ -433,7 +444,7 @@ class WordAnalyses:
             return None if of_text is None else np.concatenate(take(of_text, which))
 
         def ranked_of(which: list[int], k: int) -> Ranked:
-            given = self._constraints(take(texts, which), marks_of(which))
+            given = self._constraints(take(texts, which), marks_of(which), tags)
             with renumbered(which):
                 return self.tagger_.predict_kbest(take(joined, which), k, **given)
 
@@ -442,7 +453,10 @@ class WordAnalyses:
             labels = [list(labels) for best in ranked for labels, _ in best]
             if not of:
                 return []
-            return cut(take(texts, of), labels, self.scheme, self.tagged_, marks_of(of))
+            found = cut(
+                take(texts, of), labels, self.scheme, self.tagged_, marks_of(of)
+            )
+            return [with_tags_of(line, tags) for line in found] if tags else found
 
         with renumbered(filled):
             found = ranked_analyses(ranked_of, spelled, len(texts), k)

@@ -25,7 +25,8 @@ from .._data.inputs import (
     lengths_of,
     offsets_of,
 )
-from .._data.segmented import as_words
+from .._data.partial_words import PartialWords, stretches_of
+from .._data.segmented import as_words, partly_segmented
 from .._data.text import as_texts
 from ..features.contexts import find_words
 
@@ -105,6 +106,9 @@ def as_gold(
     if y is None:
         raise ValueError("y must be a list of lists of words, got None")
     given: list[Any] = as_sequences(y, "y", "word")
+    for i in partly_segmented(y):
+        text = X[i] if i < len(pieces) else None  # type: ignore[index]
+        given[i] = _flags_of(i, given[i], text)
     flagged = [
         i
         for i, items in enumerate(given)
@@ -132,6 +136,29 @@ def as_gold(
         gold[i] = _decisions_of_flags("y", i, texts[i], given[i])
         words[i] = None
     return gold, words
+
+
+def _flags_of(i: int, row: list[Any], text: str | None) -> list[bool | None]:
+    """Write a text that is partly segmented as flags; without its text those of its
+    characters alone.
+    """
+    stretches = stretches_of(PartialWords(row), i)
+    if any(each.tags for each in stretches):
+        raise PlaceError(i, None, "has tags; WordSegmenter learns none", "y")
+    spelling = "".join(each.text for each in stretches)
+    if text is None:
+        text = spelling
+    if "".join(text.split()) != spelling:
+        wrong = f"the words must spell the text {text!r:.40}, got {spelling!r:.40}"
+        raise PlaceError(i, None, wrong, "y")
+    flags: list[bool | None] = []
+    for each in stretches:
+        start: bool | None = True
+        for part in each.parts:
+            flags += [start, *[False] * (len(part) - 1)]
+            start = None
+    of_characters = iter(flags)
+    return [None if each.isspace() else next(of_characters) for each in text]
 
 
 def as_limits(

@@ -162,8 +162,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         X : list of str
             Texts; empty ones are ignored.
         y : list of lists of str, or of flags
-            The words of each text, which spell it, or flags (see Notes) for texts
-            segmented in part.
+            The words of each text, which spell it; :class:`PartialWords` or flags (see
+            Notes) for texts segmented in part.
         sample_weight : array-like of shape (n_texts,), optional
             Multiplies a text's update. Texts of weight 0 are left out altogether.
         X_val, y_val : list of str and list of lists of str, optional

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._data.inputs import TREES
+from .._data.partial_words import text_of_words
 from .._data.places import counted
 from ..datasets.formats.conllu import as_head, check_heads
 from ..datasets.formats.contents import Contents
@@ -143,7 +144,7 @@ def _of_words(source: Source, layout: Layout, entry: WordFormat) -> Iterator[Sen
     """Yield lines of segmented text."""
     for _, words in entry.words(source, layout.options(source.encoding), Contents()):
         (number, text), *_ = source.take()
-        raw = "".join(word if isinstance(word, str) else word[0] for word in words)
+        raw = text_of_words(words)
         if not entry.lines_are_text or layout.separator is not None:
             text = raw  # the line has more in it than what is to be segmented
         yield Sentence(raw, words, [(number, text, bool(words))])

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.schemes import labels_to_spans
-from .._sklearn import layers
+from .._sklearn import layers, outermost_value
 from ..datasets.formats.entry import TokenFormat
 from ..datasets.formats.readers import read_segmented
 from ..datasets.formats.source import Source
@@ -104,7 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--tag-separator", metavar="SEP", help=what)
     what = (
         "words, separated by white space, that a segmenter takes for words wherever "
-        "they stand"
+        "they stand; WORD/TAG, several times for several tags, if it also tags"
     )
     add("--dictionary", metavar="FILE", help=what)
     texts.add_options(parser)
@@ -170,7 +170,22 @@ def _check_usage(model: Any, inputs: Inputs, arguments: Arguments) -> None:
         )
     check_inputs([arguments.dictionary])
     words = flatten(read_segmented(arguments.dictionary, encoding=arguments.encoding))
-    arguments.dictionary = sorted(set(words))
+    separator = arguments.tag_separator or "/"
+    arguments.dictionary = _with_tags(model, words, separator)
+
+
+def _with_tags(model: Any, words: list[str], separator: str) -> Any:
+    """Return the words of a dictionary, with their tags if it has some."""
+    if not outermost_value(model, "tagged_"):
+        return sorted(set(words))
+    tags: dict[str, set[str] | None] = {}
+    for each in words:
+        word, _, tag = each.rpartition(separator)
+        if not (word and tag):
+            tags[each] = None
+        elif (some := tags.setdefault(word, set())) is not None:
+            some.add(tag)
+    return {word: tags[word] for word in sorted(tags)}
 
 
 def _layout(arguments: Arguments, source: Source, inputs: Inputs) -> Layout:

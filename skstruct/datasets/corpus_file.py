@@ -15,6 +15,7 @@ from typing import IO, Any
 
 from .._data.elements import is_frame, spelled
 from .._data.inputs import describe
+from .._data.partial_words import text_of_words
 from .._data.places import Where, counted
 from .._data.source_layout import SourceLayout, as_source_layout
 from .._data.types import Path
@@ -177,7 +178,7 @@ class CorpusFile:
                 for number, words in entry.words(source, self.layout, contents):
                     source.take()
                     if words:
-                        raw = "".join(w if isinstance(w, str) else w[0] for w in words)
+                        raw = text_of_words(words)
                         yield Row(raw, words, Where(source.name, line=number))
                 return
             assert isinstance(entry, TokenFormat)

@@ -26,7 +26,7 @@ from .._data.inputs import (
 )
 from .._data.places import PlaceError, by_sequence, offsets_of
 from .._data.scheme_rules import LabelTable
-from .._data.segmented import as_pieces, as_words
+from .._data.segmented import as_known_words, as_pieces
 from .._data.spans import as_spans
 from .._data.text import as_texts, tokenized
 from .._sklearn import final_step, innermost
@@ -130,9 +130,9 @@ def seen_by_tagger(model: Any, X: Any, y: Corpus | None = None) -> Seen:
         return Seen(tagger, X, labels, pieces.text, n)
     if kind == "segmenter":
         pieces = as_pieces(X)
-        words = None if y is None else as_words(pieces, y)
+        known = None if y is None else as_known_words(pieces, y)
         X = inner._sequences(X)
-        y = words and inner._labelled(pieces, *words, range(n))[1]
+        y = known and inner._labelled(pieces, known, range(n), True)[1]
         tagger, X = final_step(inner.tagger_, X)
         return Seen(tagger, X, y, np.arange(n), n)
     raise TypeError(

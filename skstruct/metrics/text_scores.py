@@ -30,6 +30,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 from sklearn.utils import Bunch
 
 from .._data.inputs import PlaceError, check_choice
+from .._data.partial_words import PartialWords, Stretch, stretches_of
+from .._data.segmented import partly_segmented
 from .._data.spans import as_spans, check_annotated, refuse_dicts, trimmed_spans
 from .._data.text import as_texts
 from .._data.types import Corpus, Texts, Weights
@@ -286,7 +288,13 @@ def word_spans(
     None, tags count if true and predicted items have them.
     """
     pairs = check_pairs(y_true, y_pred, same_length=False)
-    true_tagged = any(is_tagged(true) for true, _ in pairs)
+    partly = set(partly_segmented(y_true))
+    true_tagged = any(
+        not all(isinstance(each, str) for each in true)
+        if i in partly
+        else is_tagged(true)
+        for i, (true, _) in enumerate(pairs)
+    )
     pred_tagged = any(is_tagged(pred) for _, pred in pairs)
     if (
         tagged
@@ -298,7 +306,12 @@ def word_spans(
         )
     with_tags = true_tagged and pred_tagged if tagged is None else tagged
     for i, (true, pred) in enumerate(pairs):
-        words, tags = _split_tags(i, true, true_tagged)
+        stretches = stretches_of(PartialWords(true), i, "y_true") if i in partly else []
+        words, tags = (
+            ([each.text for each in stretches], [None] * len(stretches))
+            if i in partly
+            else _split_tags(i, true, true_tagged)
+        )
         words_pred, tags_pred = _split_tags(i, pred, pred_tagged)
         texts = "".join(words), "".join(words_pred)
         if texts[0] != texts[1]:
@@ -310,7 +323,38 @@ def word_spans(
             list(zip(accumulate(map(len, w)), map(len, w), *([t] if with_tags else [])))
             for w, t in ((words, tags), (words_pred, tags_pred))
         ]
+        if i in partly:
+            words, items, items_pred = _of_known(stretches, items, items_pred)
         yield words, items, items_pred
+
+
+def _of_known(
+    stretches: list[Stretch], items: list[Item], found: list[Item]
+) -> tuple[list[str], list[Item], list[Item]]:
+    """Return the words of stretches whose boundaries are known, their items, and the
+    predicted items that count: not those within stretches that may hold boundaries.
+
+    A tag that is one of those that a word may have is taken for its true one.
+    """
+    whole = [len(each.parts) == 1 for each in stretches]
+    tag_at = {item[:2]: item[2] for item in found if len(item) > 2}
+    true = []
+    for stretch, item, is_whole in zip(stretches, items, whole):
+        if not is_whole:
+            continue
+        if len(item) > 2:
+            tag = tag_at.get(item[:2])
+            right = stretch.tags is None or tag in stretch.tags
+            item = (*item[:2], tag if right else min(stretch.tags or ""))
+        true.append(item)
+    blank = [(stop - n, stop) for (stop, n, *_), one in zip(items, whole) if not one]
+    starts = [start for start, _ in blank]
+    told = []
+    for item in found:
+        k = bisect_left(starts, item[0])
+        if k == 0 or blank[k - 1][1] <= item[0] - item[1]:
+            told.append(item)
+    return [each.text for each, one in zip(stretches, whole) if one], true, told
 
 
 def _weights_of_words(

@@ -244,7 +244,7 @@ def test_characters_beyond_the_basic_plane_and_surrogates():
     [
         ("今天", r"a collection of words, got str '今天'; use \[word\]"),
         (b"x", "a collection of words"),
-        ({"今天": 2.0}, "a collection of words, got dict .*; words have no weights"),
+        ({"今天": 2.0}, "'今天' must have a tag, some tags, or None"),
         (3, "a collection of words, got int 3"),
         (["今天", 3], "entry 1 must be a word, a str without white space, got int 3"),
         (

@@ -34,11 +34,6 @@ ALL = (
         sign=r"\A(?:# S-ID.*\n)?(?:\* -?\d+[A-Z].*\n)?\S+ \S+ \S+ \S+ \d+ \S+ \d+ ",
     ),
     NotRead(
-        "a partly segmented text of KyTea, which is not read",
-        "write whole sentences, with spaces between words",
-        sign=r"(?m)^(?=[^|\n]*\|)(?=[^ \n-]*[ -])(?:[^\s|/-](?:/[^\s|-]+)?[ |-])+[^\s|/-](?:/[^\s|-]+)?$",
-    ),
-    NotRead(
         "a table with lists in its cells, which pandas reads",
         "import re, pandas; data = pandas.read_csv({0!r}, sep=None, engine='python'); "
         'parts = lambda x: re.findall(r"""\'([^\']*)\'|"([^"]*)"|([^\\s,\\[\\]]+)'

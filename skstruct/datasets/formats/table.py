@@ -35,6 +35,7 @@ from .json_tools import (
     SpacyDoc,
     Vertex,
 )
+from .kytea import Kytea
 from .label_studio import LabelStudio
 from .mecab import Mecab
 from .ner_annotator import NerAnnotator
@@ -86,6 +87,7 @@ FORMATS: tuple[Format, ...] = (
     WordTag(),
     SegmentedTags(),
     Bars(),
+    Kytea(),
     Mecab(),
     Parallel(),
 )

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 from ..._data.inputs import check_choice, describe
+from ..._data.partial_words import text_of_words
 from ..._data.places import Where
 from ..._data.source_layout import SourceLayout, plain_names
 from ..._data.types import Path
@@ -163,11 +164,8 @@ def _iterated(
         contents = Contents()
         if isinstance(entry, WordFormat):
             for _, words in entry.words(file, layout, contents):
-                raw = "".join(
-                    word if isinstance(word, str) else word[0] for word in words
-                )
                 if words:
-                    yield LabelledSentence(raw, words, None)
+                    yield LabelledSentence(text_of_words(words), words, None)
             return
         assert isinstance(entry, TokenFormat)
         entry.check(layout)
