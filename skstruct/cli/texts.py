@@ -10,17 +10,16 @@ from __future__ import annotations
 import argparse
 import copy
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from xml.sax.saxutils import escape, quoteattr
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, PlaceError
 from .._data.text import is_white_space
+from .._saving.atomic import write_whole
 from ..datasets.formats.brat import is_brat
 from ..datasets.formats.entry import TEXTS
 from ..datasets.formats.source import Source
@@ -38,10 +37,12 @@ from .common import (
     tell,
     warn,
 )
+from .docbin import as_docbin, check_docbin
 from .first_record import first_record
 from .input_files import warn_of_columns
 from .known import placing, read_known
 from .min_proba import min_proba, settle_min_proba
+from .spans_out import Placeholders, as_xml, conll_lines
 from .targets import check_within, output
 
 if TYPE_CHECKING:
@@ -82,17 +83,20 @@ class TextFile(NamedTuple):
     name: str | None = None
 
 
-WRITTEN = ("xml", "html", *(f.name for f in text_formats().values() if f.is_written))
+WRITTEN = (
+    "xml",
+    "html",
+    "conll",
+    "replaced",
+    "docbin",
+    *(f.name for f in text_formats().values() if f.is_written),
+)
 """How labelled texts can be written."""
 
-_STREAMED = ("xml", "jsonl", "doccano", "prodigy")
+_STREAMED = ("xml", "conll", "replaced", "jsonl", "doccano", "prodigy")
 """Formats in which texts can be written one after the other."""
 
 _WITH_PROBA = ("xml", "jsonl", "label-studio")
-_NAME = re.compile(r"[^\W\d][\w.-]*")  # of an element of XML
-_NOT_XML = re.compile(
-    r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-)  # characters, XML 1.0
 _OF_ANNOTATIONS = frozenset(
     "answer relations annotator annotation_id annotation_approver lead_time _task_hash "
     "_view_id "
@@ -176,7 +180,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="each line of FILE is a text (default: FILE is one)",
     )
-    what = f"{', '.join(WRITTEN)} (default: jsonl); brat needs --output, a folder"
+    what = (
+        f"{', '.join(WRITTEN)} (default: jsonl); brat needs --output, a folder; conll "
+        "has a token and its label a line, replaced the text with [PER-1] for a name, "
+        "docbin is a .spacy file, if spaCy is installed"
+    )
     add("--write", choices=WRITTEN, metavar="FORMAT", help=what)
     what = "what stands for white space in labels of brat, which takes none, as _"
     add("--label-space", type=label_space, metavar="S", help=what)
@@ -290,11 +298,17 @@ def tag(model: Any, arguments: Arguments) -> int | None:
     settle_min_proba(model, arguments)
     labels = _brat_labels(model, arguments) if format == "brat" else {}
     arguments.known_spans = read_known(model, arguments)
+    arguments.placeholders = Placeholders()
+    check_docbin(arguments)
     check_inputs(arguments.files, folders=True)
     files = find_text_files(arguments.files or ["-"])
     texts = read_text_files(files, arguments)
     if format == "brat":
         _write_brat(model, _with_names(list(texts)), labels, arguments)
+        _finish(arguments)
+        return None
+    if format == "docbin":
+        _write(arguments.output, model, list(texts), format, arguments)
         _finish(arguments)
         return None
     with output(arguments.output, arguments.encoding) as file:
@@ -534,7 +548,7 @@ def _write(
     Parameters
     ----------
     file : text file, or str
-        For brat the path of a folder.
+        For brat the path of a folder, for docbin of a file.
     model : estimator
     batch : list of TextRead
     format : str
@@ -582,42 +596,15 @@ def _write(
             if proba is None
             else proba
         )
-        file.writelines(map(_xml, X, pairs))
+        file.writelines(map(as_xml, X, pairs))
+    elif format == "conll":
+        file.writelines(conll_lines(model, batch, y))
+    elif format == "docbin":
+        write_whole(file, as_docbin(model, X, y))
+    elif format == "replaced":
+        file.writelines(map(arguments.placeholders.replaced, batch, y))
     else:
         more: dict[str, Any] = {}
         if format == "label-studio":
             more["model_version"] = Path(arguments.model).name
         write_spans(file, X, y, format, metadata=metadata, proba=proba, **more)
-
-
-def _xml(text: str, spans: Any) -> str:
-    """Return a text whose spans are elements of XML.
-
-    Parameters
-    ----------
-    text : str
-    spans : list of (Span, float or None)
-        Spans and their probabilities. A label that is no name of an element becomes an
-        attribute.
-    """
-    parts = []
-    at = 0
-    for (start, end, label), p in spans:
-        name = label if _NAME.fullmatch(label) else "span"
-        more = "" if name == label else f" label={quoteattr(label)}"
-        more += "" if p is None else f' probability="{p:.6f}"'
-        parts += [
-            escape(text[at:start]),
-            f"<{name}{more}>",
-            escape(text[start:end]),
-            f"</{name}>",
-        ]
-        at = end
-    found = "".join([*parts, escape(text[at:])])
-    if odd := _NOT_XML.search(found):
-        warn(
-            f"{text[:40]!r}: XML has no place for {odd[0]!r}, which is written as "
-            "U+FFFD"
-        )
-        found = _NOT_XML.sub("\ufffd", found)
-    return found if found.endswith("\n") else found + "\n"
