@@ -23,7 +23,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import log_softmax
 from threadpoolctl import threadpool_limits
 
 Floats = NDArray[np.float64]
@@ -138,17 +137,21 @@ def _regression(
     -------
     ndarray of shape (d + 1, K)
     """
-    mass = target.sum(axis=1, keepdims=True)
+    features = np.ascontiguousarray(rows.T)  # sums over few kinds are fast by rows
+    wrong = np.ascontiguousarray(target[:, 1:].T)
+    mass = target.sum(axis=1)
 
     def objective(flat: Floats) -> tuple[float, Floats]:
         weights = flat.reshape(centre.shape)
-        scores = np.zeros(target.shape)
-        scores[:, 1:] = rows @ weights[:-1] + weights[-1] + size
-        log_p = log_softmax(scores, axis=1)
-        difference = (np.exp(log_p) * mass - target)[:, 1:]
+        scores = weights[:-1].T @ features + (weights[-1] + size)[:, None]
+        top = np.maximum(scores.max(axis=0), 0.0)  # what is right has the score 0
+        odds = np.exp(scores - top)
+        total = np.exp(-top) + odds.sum(axis=0)
+        difference = odds * (mass / total) - wrong
         away = weights - centre
-        value = -(target * log_p).sum() + 0.5 * STRENGTH * (away**2).sum()
-        slope = np.vstack([rows.T @ difference, difference.sum(axis=0)])
+        value = (mass * (top + np.log(total))).sum() - (wrong * scores).sum()
+        slope = np.vstack([features @ difference.T, difference.sum(axis=1)])
+        value += 0.5 * STRENGTH * (away**2).sum()
         return float(value), (slope + STRENGTH * away).ravel()
 
     with threadpool_limits(1):  # products of narrow matrices gain nothing by more

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from math import fsum, inf, isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
@@ -19,6 +20,7 @@ from .feature_words import in_words
 from .html import LONG, SHORT, Shown, bar, box, cell, escaped, note, table
 from .html import arcs as drawn_arcs
 from .pictures import Mark, are_characters, line
+from .token_words import shown
 from .weight_tables import new_frame
 
 if TYPE_CHECKING:
@@ -397,8 +399,13 @@ class Explanation(_Explained):
         unit = "character" if of_text else "word"
         return [(in_words(name, self.templates, unit), x) for name, x in found]
 
+    @cached_property
+    def _shown_tokens(self) -> list[Any]:
+        """The tokens; of features the word in them."""
+        return shown([[token.token for token in self.tokens]])[0]
+
     def _heading(self, t: int, token: TokenExplanation) -> str:
-        text = repr(token.token)
+        text = repr(self._shown_tokens[t])
         short = printable(text if len(text) <= 40 else text[:37] + "...")
         rival = "no other label is possible"
         if token.margin < inf:
@@ -433,34 +440,34 @@ class Explanation(_Explained):
             segments = [
                 (t, t + 1, spelled(token.label)) for t, token in enumerate(self.tokens)
             ]
-        lines, rest = self._details(_heading_of_token)
+        lines, rest = self._details(self._heading_in_html)
         outside = [self.segments is not None and label == "O" for label in self.labels]
         details = ""
         for folded, group in groupby(enumerate(lines), lambda each: outside[each[0]]):
-            places, shown = zip(*group)
+            places, parts = zip(*group)
             if folded and len(places) > 1:
-                details += self._folded(places, shown)
+                details += self._folded(places, parts)
             else:
-                details += "".join(shown)
-        tokens = [token.token for token in self.tokens]
-        sequence = line(tokens, [Mark(*segment) for segment in segments])
+                details += "".join(parts)
+        sequence = line(self._shown_tokens, [Mark(*segment) for segment in segments])
         return box(sequence + note(f"score {self.score:+.3f}") + details + rest)
 
     def _folded(self, places: Sequence[int], shown: Sequence[str]) -> str:
         """Fold the bars of neighbouring tokens that are in no segment."""
         words = " ".join(
-            escaped(self.tokens[t].token, SHORT // 4) for t in places[:TOP]
+            escaped(self._shown_tokens[t], SHORT // 4) for t in places[:TOP]
         )
         words += " …" * (len(places) > TOP)
         heading = f"{places[0]}–{places[-1]} {words} → <b>O</b>"
         return f"<details><summary>{heading}</summary>{''.join(shown)}</details>"
 
-
-def _heading_of_token(t: int, token: TokenExplanation) -> str:
-    heading = f"{t} {escaped(token.token)} → <b>{escaped(label_text(token.label))}</b> {token.score:+.3f}"
-    if token.margin < inf:
-        heading += f" ({escaped(token.runner_up)} instead: {-token.margin:+.3f})"
-    return heading
+    def _heading_in_html(self, t: int, token: TokenExplanation) -> str:
+        label = escaped(label_text(token.label))
+        heading = f"{t} {escaped(self._shown_tokens[t])} → <b>{label}</b>"
+        heading += f" {token.score:+.3f}"
+        if token.margin < inf:
+            heading += f" ({escaped(token.runner_up)} instead: {-token.margin:+.3f})"
+        return heading
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from skstruct import (
+    L1CRF,
     StructuredPerceptron,
     WordSegmenter,
 )
@@ -94,3 +95,17 @@ def test_the_end_of_a_text_does_not_space_its_characters():
             and "a b" not in picture
             and each.tokens[-1].token == "(end)"
         )
+
+
+@pytest.mark.parametrize("name", ["word", "w[0]", "form", "word.lower()", "text"])
+def test_tokens_that_are_dicts_show_their_word(name):
+    """In texts and on pages; the explanation itself keeps the dicts."""
+    X = [
+        [{"bias": 1.0, name: w} for w in words]
+        for words in (("the", "dog"), ("a", "cat"))
+    ]
+    found = explain(L1CRF(random_state=0).fit(X * 4, [["D", "N"]] * 8), X[0])
+    assert "0 'the' -> D" in str(found) and "{'bias'" not in str(found)
+    page = found._repr_html_()
+    assert "<bdi>dog</bdi> → " in page and "{&#x27;" not in page
+    assert found.tokens[0].token == X[0][0]
