@@ -13,11 +13,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .._data.inputs import LABELS, SPANS, TREES
-from ..metrics import paired_bootstrap
+from .._data.places import counted
 from ..metrics.intervals import Score
+from ..metrics.significance import paired_difference
 from ..metrics.task_scores import MAIN, Scores, figure
 from ..metrics.tree_scores import main_types, split_heads
 from .common import CommandError
+from .held_out import documents_of
 
 if TYPE_CHECKING:
     from ..metrics.significance import PairedBootstrap
@@ -97,7 +99,22 @@ def compared(a: Side, b: Side, measure: str) -> PairedBootstrap:
     elif measure == "f1":
         score = "segments"
         more = {"scheme": "BIO" if a.scheme == "auto" else a.scheme}
-    return paired_bootstrap(*sides, score=score, random_state=SEED, **more)
+    documents = documents_of(a.corpus)
+    if documents.known:
+        more["groups"] = documents.numbers
+    return paired_difference(*sides, score=score, random_state=SEED, **more)
+
+
+def _differ(a: Side, b: Side) -> str:
+    """Say of how many sequences the predictions differ, and what is drawn."""
+    n = len(a.predicted)
+    differ = sum(list(x) != list(y) for x, y in zip(a.predicted, b.predicted))
+    unit = "text" if a.task == SPANS else "sentence"
+    text = f"the predictions differ in {differ:,} of {counted(n, unit)}"
+    documents = documents_of(a.corpus)
+    if documents.known:
+        text += f"; drawn are {counted(int(documents.numbers.max()) + 1, 'document')}"
+    return text
 
 
 def _arcs(trees: Any, with_labels: bool) -> list[list[Any]]:
@@ -171,6 +188,7 @@ def as_text(a: Side, b: Side) -> str:
             f"{without} has no scores of segments, so that both are compared by those "
             "of tokens"
         )
+    lines.append(_differ(a, b))
     if measure is None:
         return "\n".join([*lines, "there is nothing to compare: no score of both"])
     found = compared(a, b, measure)

@@ -106,6 +106,38 @@ def paired_bootstrap(
     >>> result.difference, result.p_value < 0.01
     (0.375, True)
     """
+    return paired_difference(
+        y_true,
+        y_pred_a,
+        y_pred_b,
+        score=score,
+        scheme=scheme,
+        texts=texts,
+        n_resamples=n_resamples,
+        random_state=random_state,
+    )
+
+
+def paired_difference(
+    y_true: Corpus,
+    y_pred_a: Corpus,
+    y_pred_b: Corpus,
+    *,
+    score: str = "auto",
+    scheme: str = "BIO",
+    texts: Texts | None = None,
+    groups: np.ndarray | None = None,
+    n_resamples: int = 10_000,
+    random_state: int | np.random.RandomState | None = None,
+) -> PairedBootstrap:
+    """Compute what :func:`paired_bootstrap` returns, for draws of groups of sequences.
+
+    Parameters
+    ----------
+    groups : ndarray of shape (n,), optional
+        The number of each sequence's group, of its document, say: all of a group are
+        drawn together.
+    """
     check_choice("score", score, ("auto", "accuracy", "segments", "words", "spans"))
     check_positive("n_resamples", n_resamples)
     both = [
@@ -141,6 +173,12 @@ def paired_bootstrap(
         drawn = [has_label(counts_of(true)) for true, _ in both[0]]
         refuse_nothing(drawn)
         counts = counts[drawn]
+        groups = None if groups is None else groups[drawn]
+    if groups is not None:
+        numbers = np.unique(groups, return_inverse=True)[1]
+        of_groups = np.zeros((numbers.max() + 1, counts.shape[1]), np.int64)
+        np.add.at(of_groups, numbers, counts)
+        counts = of_groups
     for of, system in (1, "A"), (3, "B"):
         if not counts[:, of].any():
             why = "nothing is true, and nothing is predicted"

@@ -71,6 +71,7 @@ def test_a_kept_file_beside_itself(capsys, tmp_path):
     code, out, err = run(capsys, "evaluate", old, old, tmp_path / "test.txt")
     assert code == 0, err
     assert "minus" in out and "+0.0000 (95 %: +0.0000 to +0.0000), p = 1.000" in out
+    assert "the predictions differ in 0 of " in out
 
 
 def test_a_model_of_crfsuite_beside_ours(capsys, tmp_path):
@@ -195,7 +196,7 @@ def test_an_interval_and_a_p_value_that_disagree(
     folder, capsys, monkeypatch, two, low, p, said
 ):
     result = PairedBootstrap(0.5, 0.6, 0.1, low, 0.2, p)
-    monkeypatch.setattr(two_models, "paired_bootstrap", lambda *_, **__: result)
+    monkeypatch.setattr(two_models, "paired_difference", lambda *_, **__: result)
     code, out, _ = run(capsys, "evaluate", *two, folder / "test.txt")
     assert code == 0
     assert out.count("interval and p disagree") == said

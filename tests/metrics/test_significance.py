@@ -179,3 +179,20 @@ def test_both_systems_are_scored_with_tags_or_without():
         y_true, y_pred_a, y_true, score="words", n_resamples=5, random_state=0
     )
     assert (found.score_a, found.score_b) == (0.0, 1.0)
+
+
+def test_draws_of_groups_have_wider_intervals():
+    """Sentences of a document are alike: ten equal ones count as one."""
+    from skstruct.metrics.significance import paired_difference
+
+    y_true = [["A", "B"]] * 80
+    better = [["A", "A"] if i < 20 or i % 20 < 10 else ["A", "B"] for i in range(80)]
+    groups = np.arange(80) // 10
+    alone = paired_difference(y_true, better, y_true, random_state=0)
+    joined = paired_difference(y_true, better, y_true, groups=groups, random_state=0)
+    assert joined.difference == pytest.approx(alone.difference)
+    assert joined.high - joined.low > 2 * (alone.high - alone.low)
+    own = paired_difference(
+        y_true, better, y_true, groups=np.arange(80), random_state=0
+    )
+    assert own == alone
