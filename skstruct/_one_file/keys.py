@@ -22,7 +22,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..features.accessor import AccessorVariety
-from ..features.contexts import entries_in_tokens, is_context, lexicon_of
+from ..features.contexts import (
+    FoldedEntries,
+    entries_in_tokens,
+    is_context,
+    lexicon_of,
+)
 from .sections import combination_table, refuse
 
 if TYPE_CHECKING:
@@ -178,6 +183,8 @@ def contexts_header(encoder: TemplateEncoder, sections: Sections) -> dict[str, A
         lexicon = lexicon_of(name)
         if lexicon is not None:
             entries = encoder.templates.lexicons[lexicon]
+            if isinstance(entries, FoldedEntries):
+                refuse(f"the lexicon {lexicon!r}, which ignores case")
             of_characters = bool(contexts.characters.get(column))
             written = entries_in_tokens(entries, of_characters)
             lexicons.append({"name": name, "column": column, "entries": written})

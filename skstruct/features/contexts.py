@@ -23,6 +23,8 @@ import numpy as np
 from .._core.compile import kernel
 from .._core.hashing import empty_table, find, grown, slot_of
 from .._data.inputs import describe, flatten, lengths_of, offsets_of
+from .._data.lexicon import Lexicon as PublicLexicon
+from .._data.lexicon import folded
 from .._data.text import codes_of
 from .._saving.container import require
 from .._saving.fields import Field, Table, array, each, flag, integer, optional, pair
@@ -215,6 +217,43 @@ def entries_in_tokens(
     return [entry if isinstance(entry, tuple) else split(entry) for entry in entries]
 
 
+class FoldedEntries(tuple[Entry, ...]):
+    """Entries of a lexicon in which case, width and normal form of tokens make no
+    difference.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FoldedEntries) and tuple.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return tuple.__hash__(self)
+
+
+def entries_of(lexicon: PublicLexicon, where: str) -> FoldedEntries | list[str]:
+    """Return the entries of a `skstruct.Lexicon`, whose marks are features.
+
+    Raises
+    ------
+    ValueError
+        If it has patterns, or entries of several types, which the marks do not tell
+        apart.
+    """
+    if lexicon.patterns:
+        raise ValueError(f"{where}: patterns of a Lexicon cannot be features")
+    if len({kinds for _, kinds in lexicon.entries}) > 1:
+        raise ValueError(
+            f"{where}: the entries have several types, which its marks do not tell "
+            "apart: use a Lexicon for each type"
+        )
+    entries = [entry for entry, _ in lexicon.entries]
+    return FoldedEntries(entries) if lexicon.ignore_case else entries
+
+
 class Lexicon:
     """Entries to be found in sequences of tokens.
 
@@ -229,6 +268,9 @@ class Lexicon:
 
     def __init__(self, entries: Iterable[Entry], characters: bool) -> None:
         sequences = entries_in_tokens(entries, characters)
+        self._is_folded = isinstance(entries, FoldedEntries)
+        if self._is_folded:
+            sequences = [list(map(folded, tokens)) for tokens in sequences]
         ids, self._alphabet = Alphabet().interned(flatten(sequences))
         self._trie = Trie(ids, offsets_of(lengths_of(sequences)))
 
@@ -247,6 +289,8 @@ class Lexicon:
         ndarray of shape (N,), uint8
             For each token its mark, a position in `MARKS`.
         """
+        if self._is_folded:
+            flat = list(map(folded, flat))
         return self._trie.match(self._alphabet.lookup(flat), token)
 
 

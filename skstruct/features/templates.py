@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 from .._data.elements import elements, exact_strings
 from .._data.inputs import describe
+from .._data.lexicon import Lexicon
 from .._data.suggestions import meant
 from .._data.text import TextToken
 from .._data.types import Path, Self
@@ -33,7 +34,7 @@ from .._saving.atomic import naming
 from .._saving.container import require
 from .._saving.fields import Field, Kind, Table, each, pair, string, value
 from .._saving.values import savable_value
-from .contexts import as_entries, is_context, lexicon_of
+from .contexts import FoldedEntries, as_entries, entries_of, is_context, lexicon_of
 from .presets import PRESETS, columns_preset, window
 from .tokens import FUNCTION_NAMES, is_function
 from .word_clusters import CLUSTER, WordClusters, normal_form
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from .contexts import Entry
     from .tokens import Channel
 
-Lexicons: TypeAlias = Mapping[str, Collection[str | tuple[str, ...]]] | None
+Lexicons: TypeAlias = Mapping[str, Collection[str | tuple[str, ...]] | Lexicon] | None
 
 Form: TypeAlias = tuple[tuple[str, ...], tuple[int, ...]]
 """How a feature is written: the literals around its atoms, and which atom as written
@@ -271,11 +272,18 @@ def _checked_lexicons(
     for name in lexicons:
         if name not in read:
             raise ValueError(f"lexicons: no template reads %lex_{name}[...]")
-    exact = {name: _exact_entries(entries) for name, entries in lexicons.items()}
     return {
-        name: as_entries(entries, f"lexicons[{name!r}]")
-        for name, entries in exact.items()
+        name: _checked_entries(entries, f"lexicons[{name!r}]")
+        for name, entries in lexicons.items()
     }
+
+
+def _checked_entries(entries: Any, where: str) -> tuple[Entry, ...]:
+    """The entries of a lexicon, distinct and sorted."""
+    if isinstance(entries, Lexicon):
+        entries = entries_of(entries, where)
+    checked = as_entries(_exact_entries(entries), where)
+    return FoldedEntries(checked) if isinstance(entries, FoldedEntries) else checked
 
 
 def _exact_entries(entries: Any) -> Any:
@@ -304,7 +312,8 @@ class FeatureTemplates:
         half of the training tokens have length 1) a str stands for its characters, else
         for its words. Matches are found from left to right, the longest first; their
         tokens are marked ``B``, ``I``, ``E`` or ``S`` (a match of one token), others
-        ``O``.
+        ``O``. In the entries of a :class:`skstruct.Lexicon` case, width and normal form
+        make no difference.
 
     Attributes
     ----------
@@ -360,15 +369,15 @@ class FeatureTemplates:
         themselves if all are.
         """
         normal = {
-            name: [
+            name: type(entries)(
                 normal_form(entry)
                 if isinstance(entry, str)
                 else tuple(map(normal_form, entry))
                 for entry in entries
-            ]
+            )
             for name, entries in self.lexicons.items()
         }
-        if all(tuple(normal[name]) == each for name, each in self.lexicons.items()):
+        if normal == self.lexicons:
             return self
         return type(self)(self.lines, normal, self.words)
 
@@ -524,6 +533,13 @@ def is_template_path(
 # --------------------------------------------------------------------------------------
 _LEXICONS = each(pair(string, value), lambda f, k, item: item[0])
 
+
+def _folded_names(templates: FeatureTemplates) -> list[str]:
+    """Names of lexicons in which case, width and normal form make no difference."""
+    lexicons = templates.lexicons.items()
+    return [name for name, entries in lexicons if isinstance(entries, FoldedEntries)]
+
+
 LINES = Table(
     "`$templates` with lexicons or clusters",
     Field("lines", each(string), of=lambda templates: list(templates.lines)),
@@ -534,6 +550,7 @@ LINES = Table(
         stem="",
     ),
     Field("words", value, default=None),
+    Field("folded", each(string), of=_folded_names, default=()),
 )
 
 
@@ -548,6 +565,11 @@ def _read_templates(node: Any, where: str, f: Members) -> FeatureTemplates:
     )
     lexicons = dict(found["lexicons"])
     require(len(lexicons) == len(found["lexicons"]), f"{where}: a lexicon occurs twice")
+    require(
+        lexicons.keys() >= set(found["folded"]),
+        f"{where}.folded must be names of lexicons",
+    )
+    lexicons.update((name, FoldedEntries(lexicons[name])) for name in found["folded"])
     require(
         isinstance(found["words"], WordClusters | None),
         f"{where}.words must be clusters",
