@@ -7,6 +7,7 @@ do not know each other. `docs/architecture.md` draws the same table.
 import ast
 import functools
 import pathlib
+import re
 
 import pytest
 
@@ -207,6 +208,28 @@ def test_a_body_does_one_thing():
         for name, node in functions(file)
         if statements(node) > MOST_OF_A_BODY
         and f"{path_of(file)} {name}" not in LONG_FOR_SPEED
+    ]
+    assert found == []
+
+
+def test_commands_compare_no_kinds_of_files():
+    """What depends on what a file holds is an attribute of its `Kind`."""
+    names = {"spans", "segmented", "texts", "tokens", "words", "trees"}
+    found = [
+        f"{path_of(file)}:{node.lineno} {ast.unparse(node)}"
+        for file in FILES
+        if file.parent.name == "cli"
+        for node in ast.walk(tree_of(file))
+        if isinstance(node, ast.Compare)
+        and any(isinstance(each, (ast.Eq, ast.NotEq, ast.In)) for each in node.ops)
+        and re.search(r"\.(format|family|kind|kind\.name)$", ast.unparse(node.left))
+        and names
+        & {
+            each.value
+            for each in ast.walk(node)
+            if isinstance(each, ast.Constant) and isinstance(each.value, str)
+        }
+        and not ast.unparse(node.left).startswith("arguments.")  # what an option says
     ]
     assert found == []
 

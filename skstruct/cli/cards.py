@@ -10,7 +10,6 @@ from .._data.inputs import flatten
 from .._data.source_layout import is_plain
 from .._saving.origin import digest_of, origin_of
 from .common import STANDARD, warn
-from .corpus import units_of
 
 if TYPE_CHECKING:
     from .common import Arguments
@@ -75,9 +74,9 @@ def counts_of(corpus: Corpus, model: Any) -> dict[str, int]:
     """Return how many sequences, elements and labels a corpus holds, by what they are
     called, as "sentences", "tokens" and "labels".
     """
-    names = (f"{unit}s" for unit in units_of(corpus.format))
+    names = (f"{unit}s" for unit in corpus.kind.units)
     counts = dict(zip(names, corpus.amounts))
-    if corpus.format == "spans":
+    if corpus.kind.has_spans:
         labels = {span[2] for span in flatten(corpus.y)} - {None}
         counts["types"] = len(labels)
     elif hasattr(model, "classes_"):

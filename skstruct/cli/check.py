@@ -101,16 +101,16 @@ def run(arguments: Arguments) -> int | None:
         arguments.usage_error("--write needs --output")
     check_inputs(arguments.files, folders=True)
     with first_file(arguments, task_of(arguments)) as (source, layout):
-        model = new_model(arguments, features_of(arguments), layout.format)
-        if layout.format != "spans" and arguments.write != "html":
+        model = new_model(arguments, features_of(arguments), layout.kind)
+        if not layout.kind.has_spans and arguments.write != "html":
             arguments.usage_error("--write is for annotated texts")
-        if layout.format == "spans":
+        if layout.kind.has_spans:
             corpus, readings = read_sound_records(arguments, source, layout)
             for name, reading in readings:
                 tell(f"{name}: {reading.contents.summary()}")
         else:
             corpus, readings = read_files(arguments, source, layout), []
-    what = {"segmented": "line", "spans": "text"}.get(layout.format, "sentence")
+    what = layout.kind.record
     if corpus.X:
         tell_understood(corpus, counted(len(corpus.X), what))
     faults = [fault for each in readings for fault in unreadable(*each)]
@@ -149,7 +149,7 @@ def _findings(model: Any, corpus: Corpus, arguments: Arguments) -> Findings:
     """Find what is probably wrong."""
     try:
         with locating(corpus.name, corpus.places), warnings.catch_warnings():
-            if corpus.format == "spans":
+            if corpus.kind.has_spans:
                 _tell_moves(model, corpus)
                 warnings.filterwarnings(
                     "ignore", ".*(do|does) not end where tokens do"
@@ -196,7 +196,7 @@ def _check_parts(corpus: Corpus, cv: int, units: Any, known: bool) -> None:
     n = len(set(units)) if known else len(units)
     if n >= cv:
         return
-    unit = "text" if corpus.format == "spans" else "sentence"
+    unit = corpus.kind.sequence
     remedy = f"; --cv {n} makes as many" if n > 1 else ": others judge each part"
     raise CommandError(
         f"{corpus.name}: {counted(n, 'document' if known else unit)} for --cv {cv} "
@@ -206,7 +206,7 @@ def _check_parts(corpus: Corpus, cv: int, units: Any, known: bool) -> None:
 
 def _tell_findings(findings: Findings, corpus: Corpus, arguments: Arguments) -> None:
     """Print the first findings, and write them."""
-    of = {"spans": "text", "segmented": "line"}.get(corpus.format, "sentence")
+    of = corpus.kind.record
     shown = findings.likely() if arguments.top is None else findings[: arguments.top]
     text = f"{corpus.name}: {about(findings.expected())} errors are to be expected"
     text += f" in {counted(len(corpus.X), of)}, {about(shown.expected())} of them"
@@ -250,7 +250,7 @@ def _print(each: Finding, corpus: Corpus, as_json: bool) -> None:
     ends = each.other or (each.start, each.end)
     covered = _covered(corpus, each.sequence, each.start, each.end)
     instead = _covered(corpus, each.sequence, *ends)
-    if corpus.format == "spans":
+    if corpus.kind.has_spans:
         where = str(each.where)
         place = {"record": lines, "number": each.where.record, "id": each.where.id}
     else:
@@ -264,7 +264,7 @@ def _print(each: Finding, corpus: Corpus, as_json: bool) -> None:
         print(json.dumps(about, ensure_ascii=False, default=str))
         return
     value = each.score if each.chance is None else each.chance
-    place_of = corpus.format == "spans"
+    place_of = corpus.kind.has_spans
     given = _span_text(each.given, (each.start, each.end), covered, place_of)
     suggested = _span_text(each.suggested, ends, instead, place_of)
     if each.other is not None:
@@ -316,7 +316,7 @@ def _tell_next(findings: Findings, corpus: Corpus, arguments: Arguments) -> None
     """Say which command follows."""
     files = " ".join(map(shlex.quote, arguments.files))
     same = same_options(arguments)
-    if corpus.format != "spans" or not findings:
+    if not corpus.kind.has_spans or not findings:
         tell(f"next: skstruct train {files} --model MODEL{same}")
     elif arguments.output is None or arguments.write == "html":
         tell(

@@ -143,12 +143,12 @@ def run(arguments: Arguments) -> int | None:
         sequences_of(read(path, arguments))
         for path in (arguments.train, arguments.test)
     )
-    if (train.format == "segmented") != (test.format == "segmented"):
+    if (train.kind.has_words) != (test.kind.has_words):
         raise CommandError(
             f"{train.name} is {train.format}, {test.name} is {test.format}"
         )
     templates = templates_for(train, features)
-    if train.format != "segmented":
+    if not train.kind.has_words:
         warn_of_unknown(test.y, set(flatten(train.y)), test.name)
     rows = []
     with_segments = encodes_segments(train.y, test.y)
@@ -182,10 +182,10 @@ def sequences_of(corpus: Corpus) -> Corpus:
     """
     X = corpus.X
     y = corpus.y
-    if corpus.format == "segmented":
+    if corpus.kind.has_words:
         X = list(map(list, X))
         y = [words_to_labels(words, _SCHEME) for words in y]
-    elif corpus.format == "spans":
+    elif corpus.kind.has_spans:
         X, y = spans_to_columns(X, y)
     return corpus._replace(X=X, y=y)
 
@@ -357,9 +357,9 @@ def _measure(
     fitted = time.perf_counter()
     predicted = side.predict(test.X)
     seconds = time.perf_counter() - fitted
-    scheme = "BIO" if with_segments and test.format != "segmented" else "none"
+    scheme = "BIO" if with_segments and not test.kind.has_words else "none"
     scores = scores_of(LABELS, test.X, test.y, predicted, scheme=scheme).overall
-    if test.format == "segmented":
+    if test.kind.has_words:
         words = [_words_of(test.X, labels) for labels in (test.y, predicted)]
         scores |= scores_of(WORDS, None, *words).overall
     return {
@@ -373,7 +373,7 @@ def _measure(
 
 
 def _print(rows: Any, train: Corpus, test: Corpus, templates: Any) -> None:
-    unit = "character" if train.format == "segmented" else "token"
+    unit = "character" if train.kind.has_words else "token"
     for name, corpus in (("train", train), ("test", test)):
         sizes = (
             f"{counted(len(corpus.X), 'sentence')}, "

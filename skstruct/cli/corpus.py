@@ -38,6 +38,8 @@ from ..datasets.formats.table import (
     unknown,
 )
 from ..datasets.formats.understood import Understood, reader_options
+from ..datasets.kinds import TOKENS as TOKENS_KIND
+from ..datasets.kinds import Kind, kind_of
 from ..serving import answers
 from .common import CommandError, tell
 from .input_files import warn_of_columns, warn_of_text
@@ -145,6 +147,11 @@ class Layout(NamedTuple):
     why: str = ""
     label_names: Any = None
 
+    @property
+    def kind(self) -> Kind:
+        """What the file holds."""
+        return kind_of(self.entry or BY_NAME[self.format], self.label)
+
     def options(self, encoding: str) -> SourceLayout:
         """Return the layout for the reader of a format of tokens."""
         names = plain_names(self.label_names)
@@ -188,6 +195,7 @@ class Corpus(NamedTuple):
     ids : list
         Of each sequence what its record is called in the file; None if that is not
         said.
+    kind : Kind
     """
 
     name: str
@@ -201,19 +209,12 @@ class Corpus(NamedTuple):
     weights: list[float] | None = None
     n_unannotated: int = 0
     ids: Sequence[Any] = ()
+    kind: Kind = TOKENS_KIND
 
     @property
     def amounts(self) -> tuple[int, int]:
-        """The number of sequences, and of their elements: see `units_of`."""
+        """The number of sequences, and of their elements: see `Kind.units`."""
         return len(self.X), sum(map(len, self.y))
-
-
-def units_of(format: str) -> tuple[str, str]:
-    """Return what sequences of a family of formats and their elements are called, in the
-    singular.
-    """
-    units = {"segmented": ("sentence", "word"), "spans": ("text", "span")}
-    return units.get(format, ("sentence", "token"))
 
 
 class _Row(NamedTuple):
@@ -267,6 +268,7 @@ def _corpus_of(source: Source, layout: Layout, rows: list[_Row]) -> Corpus:
         where,
         weights=None if set(weights) <= {1.0} else weights,
         ids=[each.id if id is None else id for each, id in zip(where, ids)],
+        kind=layout.kind,
     )
 
 
@@ -641,7 +643,7 @@ def _with_annotated_types(arguments: Arguments, layout: Layout, path: str) -> La
     """Return the layout of one of the files to learn from, whose reader knows which
     types of spans the file annotates, if that is not all.
     """
-    if layout.format != "spans":
+    if not layout.kind.has_spans:
         if arguments.annotated or len(arguments.files) > 1:
             arguments.usage_error(
                 "several files and --annotated are for annotated texts"
@@ -661,7 +663,7 @@ def read_all(source: Source, layout: Layout, inputs: Inputs | None = None) -> Co
 def new_understood(corpus: Corpus, layout: Layout, encoding: str) -> Understood:
     """Return how the file of a `Corpus` was read, why, and what is in it."""
     entry = layout.entry or BY_NAME[layout.format]
-    counts = dict(zip(units_of(entry.family), corpus.amounts))
+    counts = dict(zip(kind_of(entry).units, corpus.amounts))
     if documents := set(corpus.documents) - {None}:
         counts["document"] = len(documents)
     has_labels = entry.kind == TOKENS and not isinstance(layout.label, tuple)
@@ -714,7 +716,7 @@ def batches(
         If there is no sequence at all.
     """
     reading = None
-    if layout.format == "spans":
+    if layout.kind.has_spans:
         assert layout.reader is not None
         reading = Reading(layout.reader)
         pairs = annotated_texts(source, reading, is_stream=size is not None)
@@ -732,6 +734,6 @@ def batches(
         yield corpus._replace(n_unannotated=n_unannotated)
         is_empty = False
     if is_empty:
-        what = "annotated text" if layout.format == "spans" else "sentence"
+        what = "annotated text" if layout.kind.has_spans else "sentence"
         unannotated = "" if reading is None else reading.told_of_unannotated()
         raise CommandError(f"{source.name}: there is no {what} in it{unannotated}")

@@ -90,7 +90,7 @@ def split_by_document(
         metadata = {"groups": documents}
     folds = (
         {}
-        if corpus.format == "spans"
+        if corpus.kind.has_spans
         else _folds(model, parameters, documents, corpus.name)
     )
     before = {name: parameters[name] for name in folds}

@@ -119,7 +119,7 @@ def run(arguments: Arguments) -> int | None:
     else:
         read_labels = _read_one_file if gold is None else _read_two_files
         corpus, predicted = read_labels(arguments)
-        task = {"segmented": WORDS, "spans": SPANS}.get(corpus.format, LABELS)
+        task = corpus.kind.task
         scores = _scores(task, corpus, predicted, _options(arguments, task))
     if arguments.json:
         print(as_json(scores.to_dict()))
@@ -303,10 +303,8 @@ def _read_two_files(arguments: Arguments) -> tuple[Corpus, Any]:
 def _check_same_tokens(gold: Corpus, pred: Corpus) -> None:
     """Raise unless two corpora hold the same sentences."""
     names = f"{gold.name} and {pred.name}"
-    of_texts = gold.format in ("segmented", "spans")
-    if gold.format != pred.format and (
-        of_texts or pred.format in ("segmented", "spans")
-    ):
+    of_texts = gold.kind.is_text
+    if gold.format != pred.format and (of_texts or pred.kind.is_text):
         wrong = f"{gold.name} is {gold.format} and {pred.name} is {pred.format}"
         raise CommandError(f"{wrong}; --format says how to read both")
     if len(gold.y) != len(pred.y):
@@ -315,7 +313,7 @@ def _check_same_tokens(gold: Corpus, pred: Corpus) -> None:
             f"{len(pred.y)}"
         )
     for a, b, here, there in zip(gold.X, pred.X, gold.places, pred.places):
-        if gold.format == "spans" and a != b:
+        if gold.kind.has_spans and a != b:
             raise CommandError(f"{here} and {there}: the texts differ")
         if not of_texts:
             a, b = (

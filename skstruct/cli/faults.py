@@ -54,12 +54,12 @@ def faults_of(corpus: Corpus, overlap: str = "error") -> list[Problem]:
         What training does with spans that overlap: refuse them, or keep the longest.
     """
     found: list[Problem] = []
-    if corpus.format == "spans":
+    if corpus.kind.has_spans:
         for where, text, spans in zip(corpus.where, corpus.X, corpus.y):
             problems = _problems(text, spans, overlap == "error")
             found += (Problem(where, *problem) for problem in problems)
-    repeats = repeats_of(corpus.X, corpus.y, order=corpus.format != "spans")
-    what = "spans" if corpus.format == "spans" else "labels"
+    repeats = repeats_of(corpus.X, corpus.y, order=not corpus.kind.has_spans)
+    what = corpus.kind.noted
     for first, *others in repeats.contradictory:
         places = "; ".join(str(corpus.where[i]) for i in others)
         problem = f"the same text has other {what} at {places}"

@@ -6,20 +6,17 @@ Who sees numbers where words should stand, or spans that cut words, stops here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from .._data.elements import label_text
-from .._data.inputs import flatten
 from .._data.places import counted
+from ..datasets.kinds import excerpt
 from .common import tell
 
 if TYPE_CHECKING:
     from .corpus import Corpus, Layout
 
 _SHOWN = 12
-"""Tokens, words or spans of the first record."""
-
-_EXCERPT = 120
+"""Tokens of the first record."""
 
 
 def tell_understood(corpus: Corpus, amount: str) -> None:
@@ -33,54 +30,13 @@ def tell_understood(corpus: Corpus, amount: str) -> None:
     """
     assert corpus.understood is not None
     layout, why, _ = corpus.understood
-    labels = labels_in(corpus)
+    labels = len(corpus.kind.labels_of(corpus.y))
     more = ""
     if labels:
-        more = ", " + counted(labels, "type" if corpus.format == "spans" else "label")
+        more = ", " + counted(labels, corpus.kind.label)
     how = f"{layout.describe()}{f' ({why})' if why else ''}"
     tell(f"read {amount}{more}: {how}")
-    tell(f"first: {first_record(corpus.format, corpus.X, corpus.y)}")
-
-
-def first_record(format: str, X: Any, y: Any) -> str:
-    """Return one line that shows a sequence with its labels, words or spans: the first
-    that has any.
-    """
-    pairs = list(zip(X, y))
-    x, y = next((pair for pair in pairs if len(pair[1])), pairs[0])
-    if format == "spans":
-        text = _cut(" ".join(x[: 2 * _EXCERPT].split()))
-        spans = [f"{x[s:e]!r} {label}" for s, e, label in list(y)[:_SHOWN]]
-        return f"{text} | {', '.join(spans) or 'no span'}"
-    if format == "segmented":
-        words = ("/".join(w) if isinstance(w, tuple) else w for w in y[:_SHOWN])
-        return " ".join(words) + (" …" if len(y) > _SHOWN else "")
-    cells: list[str] = []
-    for token, label in list(zip(x, y))[:_SHOWN]:
-        if isinstance(token, dict):
-            token = next(iter(token), "")
-        parts = [*(token if isinstance(token, tuple) else (token,))]
-        parts += (
-            label
-            if isinstance(label, tuple)
-            else ("_" if label is None else label_text(label),)
-        )
-        cells.append("/".join(map(str, parts)))
-    return " ".join(cells) + (" …" if len(x) > _SHOWN else "")
-
-
-def _cut(text: str) -> str:
-    """Return a text, cut if it is too long for a line."""
-    return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"
-
-
-def labels_in(corpus: Corpus) -> int:
-    """Return how many labels, or types of spans, there are; 0 of words."""
-    if corpus.format == "segmented":
-        return 0
-    found = (each for each in flatten(corpus.y) if each is not None)
-    last = (each if isinstance(each, str) else each[-1] for each in found)
-    return len(set(last) - {None})
+    tell(f"first: {corpus.kind.sample(corpus.X, corpus.y)}")
 
 
 def tell_tagged(name: str, layout: Layout, lines: list[str]) -> None:
@@ -109,4 +65,4 @@ def tell_tagged(name: str, layout: Layout, lines: list[str]) -> None:
             cells.append("/".join(line.split()) if "\t" in line else line.strip())
     more = " …" if len(cells) > _SHOWN else ""
     first = " | ".join(cells[:_SHOWN])
-    tell(f"{name}: {', '.join(columns)}{why}; first: {_cut(first) or 'empty'}{more}")
+    tell(f"{name}: {', '.join(columns)}{why}; first: {excerpt(first) or 'empty'}{more}")

@@ -189,7 +189,7 @@ def hold_out(
         ``learn(model, corpus)`` trains a copy.
     """
     documents, known = documents_of(corpus)
-    unit = "document" if known else "text" if corpus.format == "spans" else "sentence"
+    unit = "document" if known else corpus.kind.sequence
     try:
         folds = folds_of(
             documents, arguments.holdout, arguments.cv, arguments.seed, unit
@@ -213,7 +213,7 @@ def hold_out(
         predicted.update(zip(where, found))
         probable.update(zip(where, probabilities(fitted, task, X, found)))
         if len(folds) > 1:
-            noun = "text" if corpus.format == "spans" else "sentence"
+            noun = corpus.kind.sequence
             tell(f"part {k + 1} of {len(folds)}: {counted(len(where), noun)}")
     rows = sorted(predicted)
     scores, measure = score_rows(

@@ -150,7 +150,7 @@ def tell_labels(corpus: Corpus) -> None:
     """Warn of a corpus whose labels look like words, or have mistakes of typing: before
     it is learned.
     """
-    if corpus.format == "segmented" or not corpus.y:
+    if corpus.kind.has_words or not corpus.y:
         return
     found = Counter(
         each[-1] if isinstance(each, tuple) else each for each in flatten(corpus.y)
@@ -159,10 +159,9 @@ def tell_labels(corpus: Corpus) -> None:
     total = found.total()
     _warn_of_alike(corpus, found)
     if len(found) > MANY and total < 10 * len(found):
-        unit = "token"
+        unit = corpus.kind.element
         fix = "; is it the right column? --label says which"
-        if corpus.format == "spans":
-            unit = "span"
+        if corpus.kind.has_spans:
             fix = ""
         warn(
             f"{corpus.name}: {counted(len(found), 'label')} for "

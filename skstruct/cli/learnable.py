@@ -98,11 +98,11 @@ def check_learned(arguments: Arguments, model: Any) -> None:
 # --------------------------------------------------------------------------------------
 def _nothing(corpus: Corpus, task: str) -> str | None:
     """Say why there is nothing to learn, or return None."""
-    if corpus.format == "spans":
+    if corpus.kind.has_spans:
         spans = sum(label is not None for *_, label in flatten(corpus.y))
         n = counted(len(corpus.X), "text")
         return None if spans else f"no span is annotated in {n}: nothing to learn"
-    if corpus.format == "segmented" or task == WORDS:
+    if corpus.kind.has_words or task == WORDS:
         return _no_words(corpus.y)
     if task == TREES:
         heads = {head for head, _ in flatten(corpus.y)}
@@ -169,7 +169,7 @@ def _alternatives(arguments: Arguments, corpus: Corpus) -> list[str]:
     entry = BY_NAME[corpus.understood.layout.format]
     if isinstance(entry, TokenFormat) and not entry.has_features:
         return _other_columns(path, entry, corpus, arguments.tokens)
-    if corpus.format == "spans":
+    if corpus.kind.has_spans:
         with peeked(path, corpus.understood.layout.encoding) as file:
             return _other_keys(file.head())
     return []
@@ -277,7 +277,7 @@ def counts_up(column: Sequence[str], lengths: Iterable[int]) -> bool:
 # --------------------------------------------------------------------------------------
 def _tell_odd(corpus: Corpus) -> None:
     """Warn of columns that count, and of those that say nothing."""
-    if corpus.format in ("segmented", "spans") or not corpus.X or not corpus.X[0]:
+    if corpus.kind.is_text or not corpus.X or not corpus.X[0]:
         return
     lengths = list(map(len, corpus.X))
     tokens = flatten(corpus.X)

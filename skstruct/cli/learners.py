@@ -17,7 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._crf.l1crf import L1CRF
 from .._crf.l1crf_cv import L1CRFCV
-from .._data.inputs import LABELS, TREES, WORDS
+from .._data.inputs import LABELS, SPANS, TREES, WORDS
 from .._data.scheme_rules import check_scheme
 from .._data.suggestions import meant
 from .._parser.shift_reduce import ShiftReduceParser
@@ -43,6 +43,7 @@ from .options import repeated, setting
 from .template_files import template_features
 
 if TYPE_CHECKING:
+    from ..datasets.kinds import Kind
     from .common import Arguments
 
 
@@ -64,8 +65,8 @@ _ALIASES = {
     "lbfgs": "l1crf",
     **{c.__name__.lower(): n for n, c in ALGORITHMS.items()},
 }
-_OUTER_OF_FORMAT = {"segmented": Segmenter, "spans": SpanTagger}
-"""Format of the corpus -> what is put around the tagger that learns it."""
+_OUTER = {WORDS: Segmenter, SPANS: SpanTagger}
+"""What the corpus is for -> what is put around the tagger that learns it."""
 
 _WRAPPERS = (
     Segmenter,
@@ -174,7 +175,7 @@ def _learner_class(arguments: Arguments) -> Any:
     return ALGORITHMS[arguments.algorithm]
 
 
-def new_model(arguments: Arguments, features: Any, format: str | None) -> Any:
+def new_model(arguments: Arguments, features: Any, kind: Kind) -> Any:
     """The unfitted estimator that the options describe.
 
     Parameters
@@ -183,11 +184,10 @@ def new_model(arguments: Arguments, features: Any, format: str | None) -> Any:
         Of ``train``.
     features : str, list or FeatureTemplates
         As `features_of` returns them.
-    format : str
-        Of the corpus: "segmented" puts a Segmenter around the tagger, "spans" a
-        SpanTagger.
+    kind : Kind
+        Of the corpus: words put a Segmenter around the tagger, texts a SpanTagger.
     """
-    parts = _new_parts(arguments, features, format)
+    parts = _new_parts(arguments, features, kind)
     nested = _set_parameters(arguments, parts)
     try:
         learner = _wrapped(arguments, parts.learner)
@@ -196,7 +196,7 @@ def new_model(arguments: Arguments, features: Any, format: str | None) -> Any:
         if parts.outer is not None and not isinstance(parts.learner, KBestReranker):
             model = parts.outer.set_params(tagger=learner)
         if parts.sets is not None:
-            if format != "spans" or not hasattr(model, "predict_segment_proba"):
+            if not kind.has_spans or not hasattr(model, "predict_segment_proba"):
                 wrong = (
                     "--recall is for annotated texts and taggers that know "
                     "probabilities"
@@ -247,7 +247,7 @@ class _Parts(NamedTuple):
     sets: Any = None
 
 
-def _new_parts(arguments: Arguments, features: Any, format: str | None) -> _Parts:
+def _new_parts(arguments: Arguments, features: Any, kind: Kind) -> _Parts:
     """Make the estimators that options describe, with all parameters but those of
     ``--param``.
     """
@@ -279,10 +279,10 @@ def _new_parts(arguments: Arguments, features: Any, format: str | None) -> _Part
             arguments.usage_error(f"{wrong}; {has}")
         return _Parts(learner, learner, sets=sets)
     tagger = StructuredPerceptron(**own) if cls is KBestReranker else learner
-    if auto and format == "segmented":
+    if auto and kind.has_words:
         features = OF_CHARACTERS if arguments.algorithm is None else "char"
     tagger.set_params(features=features)
-    outer = _OUTER_OF_FORMAT[format](tagger) if format in _OUTER_OF_FORMAT else None
+    outer = _OUTER[kind.task](tagger) if kind.task in _OUTER else None
     if cls is KBestReranker:
         learner.set_params(base=outer or tagger)
     return _Parts(learner, tagger, outer, sets)

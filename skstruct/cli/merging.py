@@ -32,9 +32,9 @@ def merged(corpus: Corpus, prefer: str | None) -> Corpus:
     prefer : {"last"} or None
         Whether the last annotation of a text is taken, also without an id.
     """
-    if corpus.format == "spans":
+    if corpus.kind.has_spans:
         corpus = _without_corrected(corpus)
-    repeats = repeats_of(corpus.X, corpus.y, order=corpus.format != "spans")
+    repeats = repeats_of(corpus.X, corpus.y, order=not corpus.kind.has_spans)
     if prefer is not None:
         groups = [*repeats.same, *repeats.contradictory]
         out = {i for group in groups for i in _earlier(corpus, group)}
@@ -98,10 +98,9 @@ def _warn(
 
     Sentences of tokens that are repeated are usual; texts are not.
     """
-    of_texts = corpus.format == "spans"
-    unit, what = ("text", "spans") if of_texts else ("sentence", "labels")
-    if corpus.format == "segmented":
-        what = "words"
+    of_texts = corpus.kind.has_spans
+    unit = corpus.kind.sequence
+    what = corpus.kind.noted
     if contradictory:
         where = " and ".join(str(corpus.where[i]) for i in contradictory[0][:3])
         n = len(contradictory)
@@ -121,7 +120,7 @@ def _warn(
 
 def warn_of_shared(corpus: Corpus, dev: Corpus) -> None:
     """Warn of held-out texts that are learned, too."""
-    if corpus.format != "spans":
+    if not corpus.kind.has_spans:
         return  # short sentences are found everywhere
     learned = {text for text in corpus.X if text.strip()}
     shared = [i for i, text in enumerate(dev.X) if text in learned]

@@ -12,12 +12,13 @@ from .common import tell
 from .located import locating
 
 if TYPE_CHECKING:
+    from ..datasets.kinds import Kind
     from .common import Arguments
     from .corpus import Corpus
 
 
 def repairer(
-    arguments: Arguments, model: Any, format: str | None
+    arguments: Arguments, model: Any, kind: Kind
 ) -> Callable[[Corpus], Corpus]:
     """Return a function that rewrites the labels of a `Corpus` by the scheme of the
     model, as ``--repair`` asks; without the option it returns the corpus as it is.
@@ -25,7 +26,7 @@ def repairer(
     if not arguments.repair:
         return lambda corpus: corpus
     scheme = scheme_of(model)
-    if format in ("segmented", "spans") or scheme is None:
+    if kind.is_text or scheme is None:
         arguments.usage_error(
             "--repair is for taggers with --param constraints=SCHEME, such as BIO"
         )

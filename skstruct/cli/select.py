@@ -89,7 +89,7 @@ def run(arguments: Arguments) -> int | None:
             pool = [
                 s for s in sentences(source, layout, inputs, labels=False) if s.tokens
             ]
-        words = layout.format == "segmented"
+        words = layout.kind.has_words
         X = [s.lines[0][1] if words else s.tokens for s in pool]
         places = [s.numbers for s in pool]
     _tell_fewer(arguments, len(pool), inputs.task)

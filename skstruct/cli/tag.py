@@ -131,7 +131,7 @@ def run(arguments: Arguments) -> int | None:
                 settled = with_layout(arguments, source, known, writes=True)
                 layout = _layout(settled, source, inputs)
                 # The file before may end without a blank line.
-                if last.strip() and layout.format != "segmented":
+                if last.strip() and not layout.kind.has_words:
                     file.write("\n")
                 last = _tag(model, source, layout, inputs, file, arguments)
 
@@ -226,7 +226,7 @@ def _tag(
     read = sentences(source, layout, inputs, labels=False)
     last = ""
     told = False
-    write = _segmented if layout.format == "segmented" else _labelled
+    write = _segmented if layout.kind.has_words else _labelled
     while batch := list(islice(read, arguments.batch)):
         if inputs.task == TREES and arguments.tokens is None:
             _check_tags(batch, layout, source, arguments)
@@ -237,7 +237,7 @@ def _tag(
             told = True
         file.writelines(lines)
         file.flush()  # who reads the pipe need not wait for the end
-    if layout.format != "segmented":  # comments and blank lines after the last sentence
+    if not layout.kind.has_words:  # comments and blank lines after the last sentence
         lines = [line + "\n" for _, line in source.take()]
         file.writelines(lines)
         last = lines[-1] if lines else last

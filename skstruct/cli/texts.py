@@ -27,6 +27,7 @@ from ..datasets.formats.span_files import FORMATS, AnnotationReader
 from ..datasets.formats.span_records import SPAN_KEYS, Reading, Record
 from ..datasets.formats.span_writing import brat_names, reserved_keys, write_spans
 from ..datasets.formats.table import recognised, text_formats
+from ..datasets.kinds import KINDS
 from ..inspection import render
 from ..serving.answers import reason, span_labels
 from .common import (
@@ -38,7 +39,6 @@ from .common import (
     warn,
 )
 from .docbin import as_docbin, check_docbin
-from .first_record import first_record
 from .input_files import warn_of_columns
 from .known import placing, read_known
 from .min_proba import min_proba, settle_min_proba
@@ -572,7 +572,7 @@ def _write(
             for row in model.predict_segment_proba(X, y, **given)
         ]
     if is_first and batch:
-        tell(f"{batch[0].place}: first: {first_record('spans', X, y)}")
+        tell(f"{batch[0].place}: first: {KINDS['texts'].sample(X, y)}")
     if labels:
         y = [[span._replace(label=labels[span.label]) for span in spans] for spans in y]
     proba = model.predict_segment_proba(X, y, **given) if arguments.proba else None

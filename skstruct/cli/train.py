@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from .._data.inputs import TREES
+from .._data.inputs import SPANS, TREES
 from .._data.places import counted
 from .._sklearn import innermost, layers, outermost_value
 from .._taggers.constraints import BrokenConstraint
@@ -45,7 +45,7 @@ from .common import (
     share,
     tell,
 )
-from .corpus import batches, first_file, new_understood, read, read_files, units_of
+from .corpus import batches, first_file, new_understood, read, read_files
 from .documents import split_by_document
 from .first_record import tell_understood
 from .input_files import tell_empty, tell_labels
@@ -61,6 +61,7 @@ from .targets import add_output, printed_beside, takes_standard
 if TYPE_CHECKING:
     from .._data.card import Card
     from .._data.source_layout import SourceLayout
+    from ..datasets.kinds import Kind
     from .common import Arguments, Model
     from .corpus import Corpus, Layout
 
@@ -199,9 +200,9 @@ def run(arguments: Arguments) -> int | None:
     task = task_of(arguments)
     sources = sources_of(arguments)
     with first_file(arguments, task) as (source, layout):
-        model: Model = new_model(arguments, features_of(arguments), layout.format)
+        model: Model = new_model(arguments, features_of(arguments), layout.kind)
         clusters_parameter = _clusters_parameter(arguments, model)
-        repair = repairer(arguments, model, layout.format)
+        repair = repairer(arguments, model, layout.kind)
         corpus, dev = _corpora(arguments, source, layout, repair, task)
         if arguments.dry_run:
             if corpus is None:
@@ -260,7 +261,7 @@ def _corpora(
     corpus = None
     if arguments.stream is None:
         corpus = read_files(arguments, source, layout)
-        tell_understood(corpus, _amount(corpus.format, *corpus.amounts))
+        tell_understood(corpus, _amount(corpus.kind, *corpus.amounts))
         corpus = repair(merged(corpus, arguments.prefer))
         check_learnable(arguments, corpus, task)
         tell_empty(corpus)
@@ -296,7 +297,7 @@ def _tell_trained(arguments: Arguments, model: Any, seconds: float) -> None:
     """Say what was trained, how long it took, and where it is."""
     classes = outermost_value(model, "classes_")
     inner = innermost(model).estimator
-    if getattr(inner, "explained_as", None) == "spans":
+    if getattr(inner, "explained_as", None) == SPANS:
         classes = span_labels(
             inner
         )  # classes_ are labels of tokens, as B-PER and I-PER
@@ -400,9 +401,9 @@ def _learn_clusters(arguments: Arguments, model: Any, parameter: str) -> None:
     model.set_params(**{parameter: table})
 
 
-def _amount(format: str, *numbers: int) -> str:
+def _amount(kind: Kind, *numbers: int) -> str:
     """Write how many sequences and elements there are, as ``40 sentences, 900 tokens``."""
-    return ", ".join(map(counted, numbers, units_of(format)))
+    return ", ".join(map(counted, numbers, kind.units))
 
 
 def _learn_whole(
@@ -526,19 +527,19 @@ def _stream(
                         _tell_begun(corpus, layout, source)
                     _learn(model.partial_fit, repair(corpus))
                     amount = [a + b for a, b in zip(amount, corpus.amounts)]
-            tell(f"epoch {epoch}: {_amount(layout.format, *amount)}")
+            tell(f"epoch {epoch}: {_amount(layout.kind, *amount)}")
     except BaseException as error:
         if epoch > 1 or amount[0] or isinstance(error, KeyboardInterrupt):
-            learned = f"{_amount(layout.format, *amount)} of epoch {epoch}"
+            learned = f"{_amount(layout.kind, *amount)} of epoch {epoch}"
             _save_partial(model, arguments, learned)
         raise
-    return dict(zip((f"{unit}s" for unit in units_of(layout.format)), amount))
+    return dict(zip((f"{unit}s" for unit in layout.kind.units), amount))
 
 
 def _tell_begun(corpus: Corpus, layout: Layout, source: Source) -> None:
     """Say of a stream how it is read, by its first piece."""
     begun = corpus._replace(understood=new_understood(corpus, layout, source.encoding))
-    amount = _amount(layout.format, *corpus.amounts)
+    amount = _amount(layout.kind, *corpus.amounts)
     tell_understood(begun, f"at first {amount}")
 
 

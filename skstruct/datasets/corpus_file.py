@@ -30,6 +30,7 @@ from .formats.span_writing import write_spans
 from .formats.table import BY_NAME, FORMATS, recognised, unknown
 from .formats.text_files import open_text, split_cells
 from .formats.token_files import Sequences, as_file, place_of
+from .kinds import Kind, kind_of
 
 
 def open_corpus(
@@ -63,7 +64,7 @@ def open_corpus(
     >>> import io
     >>> from skstruct.datasets import open_corpus
     >>> corpus = open_corpus(io.StringIO("Ann B-PER\nleft O\n\nRome B-LOC\n"))
-    >>> corpus.kind, corpus.layout.describe()
+    >>> corpus.kind.name, corpus.layout.describe()
     ('tokens', 'columns, tokens 0, label -1')
     >>> rows = list(corpus.rows())
     >>> rows[0].x, rows[0].y, str(rows[1].place)
@@ -103,9 +104,9 @@ class CorpusFile:
 
     Attributes
     ----------
-    kind : {"tokens", "words", "texts", "trees"}
-        What it holds: sequences of tokens with labels, of words, texts with spans, or
-        sequences of tokens with heads.
+    kind : Kind
+        What it holds, by ``kind.name``: "tokens" with labels, "words", "texts" with
+        spans, or "trees".
     layout : SourceLayout
         How it is laid out. Once all rows of annotated texts are read, it says what
         their offsets count.
@@ -129,9 +130,9 @@ class CorpusFile:
         return f"<CorpusFile {self._opening.name}: {self.layout.describe()}>"
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> Kind:
         """What the file holds."""
-        return "trees" if len(self.layout.labels) > 1 else self._entry.kind
+        return kind_of(self._entry, self.layout.label)
 
     def rows(self) -> Iterator[Row]:
         """Read the sequences, one after the other.

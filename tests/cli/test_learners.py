@@ -15,6 +15,7 @@ from skstruct import (
     StructuredPerceptron,
 )
 from skstruct.cli import learners, train
+from skstruct.datasets.kinds import KINDS
 
 
 def described(*options):
@@ -26,24 +27,24 @@ def described(*options):
 
 
 @pytest.mark.parametrize(
-    ("options", "format", "kinds"),
+    ("options", "kind", "kinds"),
     [
-        ([], "columns", [BaggingShuffleAverager, StructuredPerceptron]),
-        ([], "segmented", [Segmenter, BaggingShuffleAverager, StructuredPerceptron]),
-        ([], "spans", [SpanTagger, BaggingShuffleAverager, StructuredPerceptron]),
-        (["-a", "perceptron"], "columns", [StructuredPerceptron]),
-        (["-a", "perceptron"], "segmented", [Segmenter, StructuredPerceptron]),
-        (["-a", "perceptron"], "spans", [SpanTagger, StructuredPerceptron]),
-        (["-a", "pa", "--members", "2"], "columns",
+        ([], "tokens", [BaggingShuffleAverager, StructuredPerceptron]),
+        ([], "words", [Segmenter, BaggingShuffleAverager, StructuredPerceptron]),
+        ([], "texts", [SpanTagger, BaggingShuffleAverager, StructuredPerceptron]),
+        (["-a", "perceptron"], "tokens", [StructuredPerceptron]),
+        (["-a", "perceptron"], "words", [Segmenter, StructuredPerceptron]),
+        (["-a", "perceptron"], "texts", [SpanTagger, StructuredPerceptron]),
+        (["-a", "pa", "--members", "2"], "tokens",
          [BaggingShuffleAverager, PassiveAggressiveTagger]),
-        (["--members", "2"], "columns", [BaggingShuffleAverager, StructuredPerceptron]),
-        (["--shards", "2"], "columns", [ParameterMixer, StructuredPerceptron]),
-        (["--calibrate"], "spans",
+        (["--members", "2"], "tokens", [BaggingShuffleAverager, StructuredPerceptron]),
+        (["--shards", "2"], "tokens", [ParameterMixer, StructuredPerceptron]),
+        (["--calibrate"], "texts",
          [SpanTagger, CalibratedTagger, BaggingShuffleAverager, StructuredPerceptron]),
     ],
 )  # fmt: skip
-def test_what_is_put_around_a_tagger(options, format, kinds):
-    model = learners.new_model(described(*options), "auto", format)
+def test_what_is_put_around_a_tagger(options, kind, kinds):
+    model = learners.new_model(described(*options), "auto", KINDS[kind])
     found = [type(model)]
     while len(found) < len(kinds):
         parameters = model.get_params(deep=False)
@@ -54,7 +55,7 @@ def test_what_is_put_around_a_tagger(options, format, kinds):
 
 def test_parameters_reach_the_learner():
     arguments = described("--epochs", "3", "--seed", "5", "-p", "min_count=2")
-    model = learners.new_model(arguments, "auto", "segmented")
+    model = learners.new_model(arguments, "auto", KINDS["words"])
     found = model.get_params()
     assert found["tagger__estimator__max_iter"] == 3
     assert found["tagger__random_state"] == 5
@@ -62,7 +63,7 @@ def test_parameters_reach_the_learner():
     assert found["tagger__estimator__features"] == "char-types"
     assert found["tagger__estimator__dropout"] == 0.1
     assert found["tagger__n_estimators"] == "auto"
-    named = learners.new_model(described("-a", "perceptron"), "auto", "segmented")
+    named = learners.new_model(described("-a", "perceptron"), "auto", KINDS["words"])
     assert named.get_params()["tagger__dropout"] == 0.0
 
 

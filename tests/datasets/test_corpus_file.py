@@ -50,7 +50,7 @@ def test_rows_are_what_readers_of_the_kind_return(name):
     rows = list(corpus.rows())
     assert ([row.x for row in rows], [row.y for row in rows]) == (X, y)
     assert corpus.layout.format == name and corpus.why
-    assert corpus.kind == BY_NAME[name].kind
+    assert corpus.kind.name == BY_NAME[name].kind
     for row in rows:
         assert row.place.file.startswith(str(SAMPLES))
         known = row.place.line, row.place.record
@@ -171,7 +171,7 @@ def test_trees():
     corpus = open_corpus(sample("conllu"), layout)
     rows = list(corpus.rows())
     found = read_conllu(io.StringIO(text))
-    assert corpus.kind == "trees"
+    assert corpus.kind.name == "trees"
     assert [row.x for row in rows] == [[t[:2] for t in s] for s in found]
     assert [row.y for row in rows] == [[t[2:] for t in s] for s in found]
     file = io.StringIO()
@@ -206,7 +206,7 @@ def test_what_a_row_cannot_say_in_a_format_is_refused(tmp_path):
 def test_inputs(tmp_path):
     records = [{"text": "Ann left", "label": [[0, 3, "PER"]]}] * 2
     corpus = open_corpus(iter(records))
-    assert corpus.kind == "texts" and len(list(corpus.rows())) == 2
+    assert corpus.kind.name == "texts" and len(list(corpus.rows())) == 2
     assert len(list(corpus.rows())) == 2  # records are read again
     X, y = read_spans(records)
     assert [row.x for row in corpus.rows()] == X
