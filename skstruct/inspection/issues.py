@@ -109,7 +109,7 @@ def label_issues(
 
 
 def _by_suspicion(finding: Finding) -> tuple[Any, ...]:
-    return -(finding.chance or 0.0), -(finding.score or 0.0), finding[:3]
+    return -(finding.chance or 0.0), finding[:3]
 
 
 def corrected(

@@ -184,7 +184,7 @@ def issues_of_labels(found: OutOfFold) -> Iterator[Finding]:
             values[k],
             values[rival[n]],
             p,
-            p - float(marginals[n, k]),
+            float(chance[n]),
             "other label",
             float(chance[n]),
             around(found.tokens[i], t, t + 1),

@@ -60,7 +60,7 @@ def test_an_issue(make):
     marginals, classes = out_of_fold_marginals(make(), X, y)
     assert classes.tolist() == ["D", "N"]
     assert issue.probability == pytest.approx(marginals[6][1, 1])
-    assert issue.score == pytest.approx(marginals[6][1, 1] - marginals[6][1, 0])
+    assert issue.score == issue.chance
 
 
 def test_labels_that_are_not_known_are_no_issues():

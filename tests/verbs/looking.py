@@ -237,7 +237,7 @@ def label_issues(cell):
         wrong, place = [[(first, other), *others], *y[1:]], 0
     issues = inspection.label_issues(cell.make(), X, wrong, cv=2)
     assert (0, place) in {issue[:2] for issue in issues[:4]}
-    assert all(0.0 < issue.score <= issue.probability for issue in issues)
+    assert all(0.0 < issue.chance == issue.score <= 1.0 for issue in issues)
     shows(issues)
 
 
