@@ -18,7 +18,7 @@ from .._data.places import agreeing, counted
 from .._data.scheme_rules import LabelTable
 from .._data.types import Corpus
 from .._saving.atomic import write_whole
-from .._sklearn import innermost, safe_indexing
+from .._sklearn import final_step, innermost, safe_indexing
 from ..metrics.confidence import reliability
 from ..metrics.counting import has_label
 from ..metrics.task_scores import Scores, as_text, scores_of
@@ -32,6 +32,7 @@ from .findings import Places, Where, as_places
 from .html import LONG, Shown, bar, box, cell, escaped, label_html, note, table
 from .pictures import are_characters, drawn
 from .selection import uncertainty
+from .thresholds import candidates_of, curves_of
 from .weight_tables import FeatureWeights
 
 if TYPE_CHECKING:
@@ -211,6 +212,7 @@ def report(
         f"<h2>Scores</h2>{_scores(scores, len(y))}",
         f"<h2>What was taken for what</h2>{confusions._repr_html_()}",
         _calibration(model, X, y),
+        _thresholds(model, X, y) if kind == SPANS else "",
         _weights(model),
     ]
     room = MOST - sum(map(len, parts))
@@ -516,6 +518,35 @@ def _curve(curve: Reliability) -> str:
         f'<polyline points="{points}" stroke="hsl(210,75%,50%)" stroke-width="1.5"/>'
         "</svg>"
     )
+
+
+_SHOWN_THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95)
+
+
+def _thresholds(model: Any, X: Any, y: Corpus) -> str:
+    """Tabulate precision and recall of the spans above a probability, by type.
+
+    Nothing without probabilities.
+    """
+    if not hasattr(final_step(model).estimator, "predict_segment_proba"):
+        return ""
+    _, curves = curves_of(candidates_of(model, X, y))
+    rows = []
+    for kind, (precision, recall, p) in curves.items():
+        cells = []
+        for least in _SHOWN_THRESHOLDS:
+            k = int(np.count_nonzero(p >= least)) - 1
+            both = (np.nan, 0.0) if k < 0 else (float(precision[k]), float(recall[k]))
+            cells.append(
+                cell(" / ".join("–" if np.isnan(x) else f"{x:.3f}" for x in both))
+            )
+        rows.append((cell(label_html(kind)), *cells))
+    said = note(
+        "Precision / recall of all spans that are at least so probable; "
+        "inspection.thresholds_for finds such probabilities out of fold"
+    )
+    head = ("", *map(str, _SHOWN_THRESHOLDS))
+    return f"<h2>Least probabilities</h2>{said}{table(rows, head)}"
 
 
 def _weights(model: Any) -> str:

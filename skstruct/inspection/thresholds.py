@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -139,19 +140,11 @@ def thresholds_for(
         raise TypeError(
             f"thresholds_for needs a SpanTagger, got a {type(inner).__name__}"
         )
-    parts, _ = by_fold(_counted, estimator, X, y, cv, groups, n_jobs)
-    n_true: dict[str, int] = {}
-    found: dict[str, list[tuple[float, bool]]] = {}
-    for true, candidates in (pair for part in parts for pair in part):
-        for kind in true:
-            n_true[kind] = n_true.get(kind, 0) + 1
-        for kind, p, is_right in candidates:
-            found.setdefault(kind, []).append((p, is_right))
+    parts, _ = by_fold(_out_of_fold, estimator, X, y, cv, groups, n_jobs)
+    n_true, curves = curves_of(pair for part in parts for pair in part)
     rows = {}
-    curves = {}
-    for kind in sorted({*n_true, *found}):
-        curves[kind] = precision_recall_curve(found.get(kind, []), n_true.get(kind, 0))
-        rows[kind] = _lowest(*curves[kind], precision, n_true.get(kind, 0))
+    for kind, curve in curves.items():
+        rows[kind] = _lowest(*curve, precision, n_true[kind])
         if rows[kind].precision < precision:
             warn(
                 f"spans of the type {kind!r} have the precision {precision} at no "
@@ -160,28 +153,56 @@ def thresholds_for(
     return SpanThresholds(rows, curves)
 
 
-def _counted(
+Candidate: TypeAlias = tuple[str, float, bool]
+"""Type and probability of a span, and whether it is right."""
+
+
+def _out_of_fold(
     estimator: Any, X: Any, y: Corpus, test: np.ndarray
-) -> list[tuple[list[str], list[tuple[str, float, bool]]]]:
-    """Return for each text the types of its true spans, and of its candidates type,
-    probability and whether they are right.
-    """
+) -> list[tuple[list[str], list[Candidate]]]:
     with renumbered(test):
-        model, texts = final_step(estimator, X)
-        texts = as_texts(texts)
-        gold = trimmed_spans(texts, y)
-        probable = model.predict_segment_proba(texts, min_proba=LEAST)
+        return candidates_of(estimator, X, y)
+
+
+def candidates_of(
+    estimator: Any, X: Any, y: Corpus
+) -> list[tuple[list[str], list[Candidate]]]:
+    """Return for each text the types of its true spans, and its candidates, which are
+    the spans that a fitted model of texts holds for possible.
+    """
+    model, texts = final_step(estimator, X)
+    texts = as_texts(texts)
+    gold = trimmed_spans(texts, y)
     rows = []
-    for true, candidates in zip(gold, probable):
-        p = {Span(*span): value for span, value in candidates}
+    for true, found in zip(gold, model.predict_segment_proba(texts, min_proba=LEAST)):
+        p = {Span(*span): value for span, value in found}
         right, told = judged(true, p)
-        rows.append(
-            (
-                [str(span.label) for span in right],
-                [(str(span.label), p[span], span in right) for span in told],
-            )
-        )
+        candidates = [(str(span.label), p[span], span in right) for span in told]
+        rows.append(([str(span.label) for span in right], candidates))
     return rows
+
+
+def curves_of(
+    rows: Iterable[tuple[list[str], list[Candidate]]],
+) -> tuple[dict[str, int], dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]]:
+    """Return the number of true spans of each type, and its `precision_recall_curve`.
+
+    ``rows`` are those of :func:`candidates_of`.
+    """
+    n_true: dict[str, int] = {}
+    found: dict[str, list[tuple[float, bool]]] = {}
+    for true, candidates in rows:
+        for kind in true:
+            n_true[kind] = n_true.get(kind, 0) + 1
+        for kind, p, is_right in candidates:
+            found.setdefault(kind, []).append((p, is_right))
+    kinds = sorted({*n_true, *found})
+    counts = {kind: n_true.get(kind, 0) for kind in kinds}
+    curves = {
+        kind: precision_recall_curve(found.get(kind, []), counts[kind])
+        for kind in kinds
+    }
+    return counts, curves
 
 
 def precision_recall_curve(

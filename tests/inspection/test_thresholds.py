@@ -7,7 +7,7 @@ import pytest
 
 from skstruct import L1CRF, SpanTagger, StructuredPerceptron
 from skstruct.datasets import columns_to_spans, load_entities
-from skstruct.inspection import thresholds_for
+from skstruct.inspection import report, thresholds_for
 from skstruct.inspection.thresholds import precision_recall_curve
 
 
@@ -68,3 +68,23 @@ def test_errors():
         TypeError, match="needs a SpanTagger, got a StructuredPerceptron"
     ):
         thresholds_for(StructuredPerceptron(), [["a"]], [["A"]])
+
+
+def test_the_report_shows_precision_and_recall_by_type():
+    """At each threshold they are those of a list of all spans from it on."""
+    X, y = columns_to_spans(*load_entities())
+    tagger = SpanTagger(L1CRF(c1=0.1, c2=0.1, max_iter=30, random_state=0))
+    page = report(tagger.fit(X[:30], y[:30]), X[30:50], y[30:50]).to_html()
+    _, _, part = page.partition("Least probabilities")
+    found = tagger.predict_segment_proba(X[30:50], min_proba=0.5)
+    true = [{tuple(span) for span in spans} for spans in y[30:50]]
+    kind = found[0][0][0].label
+    listed = [
+        span in spans
+        for row, spans in zip(found, true)
+        for span, _ in row
+        if span.label == kind
+    ]
+    n_true = sum(label == kind for spans in true for *_, label in spans)
+    shown = f"{np.mean(listed):.3f} / {sum(listed) / n_true:.3f}"
+    assert shown in part.partition("<h2>")[0]
