@@ -22,6 +22,9 @@ SHOWN = 100
 MOST_ERRORS = 0.9
 """Share of the expected errors that a list holds."""
 
+FEW = 1.5
+"""Findings for each error that is expected, up to which all of them are listed."""
+
 KINDS = {
     "other type": "the span is right, its type is not",
     "other boundary": "the span begins or ends elsewhere",
@@ -131,8 +134,10 @@ class Findings(Records):
 
     def likely(self) -> Findings:
         """Return the first of them, as far as errors are to be expected: `MOST_ERRORS`
-        of these, in at most three times as many findings.
+        of these, in at most three times as many findings; all if they are few.
         """
+        if len(self) <= FEW * self.expected():
+            return self
         wanted = MOST_ERRORS * self.expected()
         most = 3 * round(self.expected())
         found = 0.0

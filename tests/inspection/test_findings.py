@@ -45,3 +45,15 @@ def test_a_list_says_what_it_holds():
     again = pickle.loads(pickle.dumps(found))
     assert again == found and again[:1].summary().startswith("1 finding:")
     assert found[1:].summary().endswith("; expect fewer than one of them to be errors")
+
+
+def test_a_list_ends_where_the_errors_end():
+    def some(*chances):
+        return Findings(
+            [Finding(i, 0, 1, "A", "B", chance=p) for i, p in enumerate(chances)]
+        )
+
+    many = some(*[0.9] * 5, *[0.01] * 40)
+    assert len(many.likely()) == 5 and many.likely().expected() == pytest.approx(4.5)
+    assert len(some(0.9, 0.9, 0.2).likely()) == 3  # few more than are expected
+    assert some(*[0.01] * 20).likely() == [] == some().likely()
