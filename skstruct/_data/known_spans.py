@@ -87,7 +87,7 @@ def as_known(known: Any, texts: list[str]) -> KnownSpans:
                 kinds.append(frozenset(label))
                 span = (*_ends_of(span), None)
             else:
-                kinds.append(None if label is None else frozenset([label]))
+                kinds.append(frozenset([label]) if isinstance(label, str) else None)
             plain[-1].append(span)
     nothing: Kinds = frozenset()
     kinds = [nothing if each == {OUTSIDE} else each for each in kinds]

@@ -102,6 +102,7 @@ ERRORS = {
     r"leaves the text, which has 9 characters": [(0, 12, "A")],
     r"expected \(start, end, label\)": [(0, 1)],
     "the label must be a str": [(0, 1, 7)],
+    "the label must be a str that is not empty, or None, got dict": [(0, 1, {})],
 }
 
 
