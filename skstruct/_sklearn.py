@@ -592,8 +592,8 @@ def requested_name(estimator: Any, verb: str, metadata: str) -> bool | str | Non
 
 
 def takes_sample_weight(scorer: Any) -> bool:
-    """Whether a scorer can be called with ``sample_weight``; what scikit-learn made of
-    a metric asks that.
+    """Tell whether a scorer can be called with ``sample_weight``; what scikit-learn
+    made of a metric asks that.
     """
     try:
         given = inspect.signature(getattr(scorer, "_score_func", scorer)).parameters

@@ -161,5 +161,5 @@ TARGETS = {
     nameless: "is empty",
     name_of_a_folder: "the name of a folder",
     long_name: "File name too long",
-    compressed: "what is written is not compressed",
+    compressed: "output is not compressed",
 }

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def has_full_rows(chain: Chain) -> bool:
-    """Whether no weights are sparse."""
+    """Tell whether no weights are sparse."""
     return not any(
         store.sparse
         for store in (chain.nodes, chain.edges, chain.trigrams or chain.edges)
@@ -41,21 +41,21 @@ def has_full_rows(chain: Chain) -> bool:
 
 
 def has_only_sparse_nodes(x: Encoded | ChainTask) -> bool:
-    """Whether all features stand in ``nodes`` and ``bag``: tokens are no dense rows of
-    numbers, and transitions do not look at the input.
+    """Tell whether all features stand in ``nodes`` and ``bag``: tokens are no dense
+    rows of numbers, and transitions do not look at the input.
     """
     return not (x.dense or x.edges.row.shape[0])
 
 
 def has_chosen_pairs(task: ChainTask) -> bool:
-    """Whether only some pairs of a row and a column may have a weight."""
+    """Tell whether only some pairs of a row and a column may have a weight."""
     return task.node_pairs.start.size > 0 or task.edge_pairs.start.size > 0
 
 
 def small_kernel_serves(
     task: ChainTask, chain: Chain, rule: Rule, noise: Noise
 ) -> bool:
-    """Whether the small kernels can train, or predict, so: see the module."""
+    """Tell whether the small kernels can train, or predict, so: see the module."""
     noisy = noise.feature != NO_NOISE or noise.edge != NO_NOISE
     if noise.token_below > 0:
         noisy = noisy or task.bag.start.shape[0] > 1

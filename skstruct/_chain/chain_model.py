@@ -179,7 +179,7 @@ def _check_values(encoded: Encoded, token: np.ndarray, scale: float) -> None:
 
 
 def _are_small(values: np.ndarray, most: float) -> bool:
-    """Whether no value is above ``most`` in size."""
+    """Tell whether no value is above ``most`` in size."""
     if values.dtype == np.float32 and most >= float(np.finfo(np.float32).max):
         return True
     if values.flags.c_contiguous:  # one pass, where both ends of the range take two
@@ -338,8 +338,8 @@ class ChainModel(SavableModel):
 
     @cached_property
     def ready(self) -> Ready:
-        """What prediction needs and does not change from call to call; made once, and
-        part of no copy.
+        """Return what prediction needs and does not change from call to call; made
+        once, and part of no copy.
         """
         chain = self.new_chain()
         return Ready(
@@ -376,7 +376,7 @@ class ChainModel(SavableModel):
 
     @property
     def inputs(self) -> Inputs:
-        """What the model reads, and that it predicts labels."""
+        """Return what the model reads, and that it predicts labels."""
         token: Any = self.encoder.token_type  # known once there is a model
         return Inputs(LABELS, token, self.encoder.n_columns)
 

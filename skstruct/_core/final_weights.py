@@ -32,7 +32,7 @@ PIECE_ROWS = 2**18
 
 
 def are_weights(values: np.ndarray) -> bool:
-    """Whether all are numbers that scores can be sums of."""
+    """Tell whether all are numbers that scores can be sums of."""
     return values.size == 0 or bool(
         -LARGEST_WEIGHT <= values.min() and values.max() <= LARGEST_WEIGHT
     )

@@ -196,7 +196,7 @@ def _folders_in(place: str) -> list[str]:
 
 
 def _is_old(folder: str) -> bool:
-    """Whether nothing has been written to a folder for long."""
+    """Tell whether nothing has been written to a folder for long."""
     with suppress(OSError):
         return time.time() - os.stat(folder).st_mtime > _UNUSED
     return False

@@ -65,7 +65,7 @@ HASH = hash_sources()
 
 
 def are_edited() -> bool:
-    """Whether the sources are other ones now."""
+    """Tell whether the sources are other ones now."""
     try:
         return hash_sources() != HASH
     except OSError:

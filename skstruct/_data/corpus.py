@@ -216,7 +216,9 @@ class TokenCorpus(ABC):
     @property
     @abstractmethod
     def info(self) -> ColumnInfo | None:
-        """What is known of columns that are encoded features; None of other columns."""
+        """Return what is known of columns that are encoded features; None of other
+        columns.
+        """
 
     @abstractmethod
     def for_users(self) -> TokenCorpus | list[Any]:
@@ -260,12 +262,14 @@ class TokenCorpus(ABC):
 
     @property
     def called(self) -> str | None:
-        """What errors call the tokens; None if there are none."""
+        """Return what errors call the tokens; None if there are none."""
         return _CALLED.get(self.kinds)
 
     @property
     def is_frame(self) -> bool:
-        """Whether the tokens are rows of a data frame, which only transformers read."""
+        """Tell whether the tokens are rows of a data frame, which only transformers
+        read.
+        """
         return self.kinds == (FRAME,)
 
     @property
@@ -572,7 +576,9 @@ class BlockCorpus(TokenCorpus):
 
     @property
     def info(self) -> ColumnInfo | None:
-        """What is known of columns that are encoded features; None of other columns."""
+        """Return what is known of columns that are encoded features; None of other
+        columns.
+        """
         return next((block.info for block in self.numbers if self._runs is None), None)
 
     def for_users(self) -> TokenCorpus:

@@ -62,7 +62,7 @@ def exact_strings(items: Any) -> Any:
 
 
 def is_tensor(kind: type) -> bool:
-    """Whether a type is that of arrays, and not of scalars of numpy."""
+    """Tell whether a type is that of arrays, and not of scalars of numpy."""
     return hasattr(kind, "__array__") and not issubclass(kind, np.generic)
 
 
@@ -94,7 +94,7 @@ def stored(label: Any) -> Any:
 
 
 def is_frame(value: Any) -> bool:
-    """Whether it is a pandas or polars DataFrame."""
+    """Tell whether it is a pandas or polars DataFrame."""
     return (
         hasattr(value, "columns")
         and hasattr(value, "to_numpy")
@@ -116,7 +116,9 @@ def cells_of(value: Any, kinds: tuple[type, ...]) -> list[Any] | None:
 
 
 def is_arrow_table(value: Any) -> bool:
-    """Whether it is a Table or RecordBatch of pyarrow, whose array has its columns."""
+    """Tell whether it is a Table or RecordBatch of pyarrow, whose array has its
+    columns.
+    """
     return hasattr(value, "column_names") and hasattr(value, "__array__")
 
 
@@ -172,7 +174,7 @@ def elements(container: Any) -> Any:
 
 
 def are_columns(array: np.ndarray) -> bool:
-    """Whether an array holds columns of tokens, some of which may be strings."""
+    """Tell whether an array holds columns of tokens, some of which may be strings."""
     return (
         isinstance(array, np.ndarray)
         and array.ndim == 2

@@ -69,7 +69,7 @@ class Inputs(NamedTuple):
 
 
 def is_int(value: Any) -> bool:
-    """Whether a value is an integer, of Python or numpy, and no bool."""
+    """Tell whether a value is an integer, of Python or numpy, and no bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 

@@ -154,9 +154,7 @@ class KnownLabels:
         asked = self.types if kinds is None else sorted(kinds)
         unknown = [kind for kind in asked if kind not in self.types]
         if unknown:
-            return (
-                f"no label has the type {unknown[0]!r}; known are {some_of(self.types)}"
-            )
+            return f"no label has the type {unknown[0]!r}; choose from {some_of(self.types)}"
         prefixes = self.spelling.spell(n)
         whole = [
             kind

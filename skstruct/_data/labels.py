@@ -331,8 +331,8 @@ def check_kept(labels: Iterable[Any], name: str) -> None:
 
 
 def _is_itself(value: Any) -> bool:
-    """Whether a value equals itself: NaN does not, and missing values of pandas do not
-    say so.
+    """Tell whether a value equals itself: NaN does not, and missing values of pandas do
+    not say so.
     """
     same = value == value
     return isinstance(same, (bool, np.bool_)) and bool(same)
@@ -554,7 +554,7 @@ def encode_labels(
     if new:
         expected = ""
         if not grow:
-            expected = f"unknown label; known are {some_of(labels.values)}"
+            expected = f"unknown label; choose from {some_of(labels.values)}"
         elif labels.values and kind_of(new[0]) is not kind_of(labels.values[0]):
             expected = f"expected a label of type {kind_of(labels.values[0]).__name__}"
         if expected:

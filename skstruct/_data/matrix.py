@@ -66,7 +66,7 @@ class SequenceFrame(BlockCorpus):
 
     @property
     def called(self) -> str | None:
-        """What errors call the tokens, by what the columns hold."""
+        """Return what errors call the tokens, by what the columns hold."""
         kinds = {
             STRINGS if numbers_of(column) is None else DENSE
             for _, column in columns_of(self.frame)

@@ -150,8 +150,8 @@ def _first_filled(sequences: list[Any], name: str) -> int | None:
 
 
 def _holds_numbers(array: np.ndarray) -> bool:
-    """Whether an array has a type of numbers, or is of objects of which each is one, or
-    missing.
+    """Tell whether an array has a type of numbers, or is of objects of which each is
+    one, or missing.
     """
     if array.dtype.kind != "O":
         return array.dtype.kind in "biuf"
@@ -160,7 +160,7 @@ def _holds_numbers(array: np.ndarray) -> bool:
 
 
 def _are_rows(sequence: Any) -> bool:
-    """Whether the tokens of a sequence are rows of numbers."""
+    """Tell whether the tokens of a sequence are rows of numbers."""
     if sparse.issparse(sequence):
         return True
     if isinstance(sequence, np.ndarray) and (

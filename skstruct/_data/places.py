@@ -180,8 +180,8 @@ def placed(offsets: np.ndarray, k: int, text: str) -> PlaceError:
 
 
 def is_sequence(value: Any) -> bool:
-    """Whether something has elements by position, and is neither a string nor a sparse
-    matrix.
+    """Tell whether something has elements by position, and is neither a string nor a
+    sparse matrix.
     """
     if isinstance(value, (str, bytes, bytearray, dict)) or sparse.issparse(value):
         return False

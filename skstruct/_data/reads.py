@@ -75,7 +75,7 @@ class FeatureNames:
         )
 
     def _agrees(self, other: FeatureNames) -> bool:
-        """Whether all names agree; two that do share one list from then on."""
+        """Tell whether all names agree; two that do share one list from then on."""
         if self._parts is not None and self._parts == other._parts:
             return True
         mine = self.all()
@@ -233,7 +233,7 @@ class Reads:
         self.check_names(corpus.names, name, known)
 
     def _minds_kind(self, corpus: TokenCorpus) -> bool:
-        """Whether tokens of another kind are an error."""
+        """Tell whether tokens of another kind are an error."""
         return True
 
     def _of_another_kind(
@@ -320,7 +320,7 @@ class Reads:
         )
 
     def _may_be_renamed(self, names: FeatureNames) -> bool:
-        """Whether these names may stand in place of those of training."""
+        """Tell whether these names may stand in place of those of training."""
         return False
 
 
@@ -399,7 +399,7 @@ class TransformerReads(Reads):
 
 
 def _moved(titles: Sequence[str], known: Sequence[str]) -> bool:
-    """Whether a column with a name of training stands elsewhere than in training."""
+    """Tell whether a column with a name of training stands elsewhere than in training."""
     names = set(known)
     return any(
         title in names and [title] != [*known[c : c + 1]]

@@ -79,8 +79,8 @@ class Spelling(NamedTuple):
 
 
 def _is_prefixed(kind: str) -> bool:
-    """Whether IO would not read a type back from a label without prefix: ``O``, ``I``,
-    ``B-cell``.
+    """Tell whether IO would not read a type back from a label without prefix: ``O``,
+    ``I``, ``B-cell``.
     """
     return kind in ("O", "I") or ("-" in kind and kind.partition("-")[0] in _ANY_PREFIX)
 
@@ -276,14 +276,18 @@ def chunks(parsed: list[Parsed]) -> list[Chunk]:
 
 
 def same_chunk(previous: Parsed, label: Parsed) -> bool:
-    """Whether `chunks` reads two parsed labels that follow each other in one chunk."""
+    """Tell whether `chunks` reads two parsed labels that follow each other in one
+    chunk.
+    """
     if previous[0] == "O" or label[0] == "O" or previous[1] != label[1]:
         return False
     return label[0] not in OPENING and previous[0] not in CLOSING
 
 
 def may_open(name: str, previous: Parsed | None, label: Parsed) -> bool:
-    """Whether a parsed `label` may open a chunk after `previous` (None: the start)."""
+    """Tell whether a parsed `label` may open a chunk after `previous` (None: the
+    start).
+    """
     prefix, kind = label
     if prefix not in _RULES[name].first:
         return False
@@ -293,12 +297,12 @@ def may_open(name: str, previous: Parsed | None, label: Parsed) -> bool:
 
 
 def may_end(name: str, label: Parsed) -> bool:
-    """Whether a well-formed sequence may stop after a parsed `label`."""
+    """Tell whether a well-formed sequence may stop after a parsed `label`."""
     return label[0] == "O" or label[0] in _RULES[name].last
 
 
 def may_follow(name: str, previous: Parsed | None, label: Parsed) -> bool:
-    """Whether a well-formed sequence may go from `previous` (None: the start) to
+    """Tell whether a well-formed sequence may go from `previous` (None: the start) to
     `label`.
     """
     if previous is not None:
@@ -336,7 +340,7 @@ def first_fault(name: str, parsed: list[Parsed]) -> int | None:
 
 
 def well_formed(name: str, parsed: list[Parsed], start: int, stop: int) -> bool:
-    """Whether a chunk found by `chunks` is spelled as the scheme spells chunks."""
+    """Tell whether a chunk found by `chunks` is spelled as the scheme spells chunks."""
     inside = _RULES[name].inside
     return (
         may_open(name, parsed[start - 1] if start else None, parsed[start])
@@ -413,8 +417,8 @@ def labels_to_spans(
 
 
 def are_chunks(labels: Iterable[Any]) -> bool:
-    """Whether labels are those of a scheme such as BIO, so that their sequences are
-    read as segments.
+    """Tell whether labels are those of a scheme such as BIO, so that their sequences
+    are read as segments.
 
     All of them must be prefixes, with types or without; and either one has a type, or
     the bare prefixes are those of a scheme: of letters alone, such as ``I``, that could

@@ -481,8 +481,8 @@ def scheme_like(y: Corpus) -> str | None:
 
 
 def _reads(table: LabelTable, y: Corpus) -> bool:
-    """Whether all labels belong to the table's scheme and are well formed in it, or
-    belong to any.
+    """Tell whether all labels belong to the table's scheme and are well formed in it,
+    or belong to any.
     """
     try:
         parsed = [table.parse(labels) for labels in y]

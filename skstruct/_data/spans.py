@@ -81,7 +81,7 @@ class PartialSpans(list):
 
     @property
     def types(self) -> frozenset[str]:
-        """What is annotated."""
+        """Return what is annotated."""
         return self._types
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -313,7 +313,7 @@ def check_annotated(
 
 
 def _has_rest(text: str, spans: list[Span]) -> bool:
-    """Whether a text has more than white space outside of spans."""
+    """Tell whether a text has more than white space outside of spans."""
     at = 0
     for span in sorted(spans):
         if text[at : span.start].strip():

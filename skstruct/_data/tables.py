@@ -382,7 +382,7 @@ def numbers_of(column: Any) -> np.ndarray | None:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether it is None, NaN, NaT or NA."""
+    """Tell whether it is None, NaN, NaT or NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, np.floating)) and value != value

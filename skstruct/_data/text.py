@@ -160,7 +160,7 @@ def classes_of(codes: np.ndarray) -> np.ndarray:
 
 
 def is_white_space(text: str) -> bool:
-    """Whether a text holds no token."""
+    """Tell whether a text holds no token."""
     return all(char.isspace() or char in "\u200b\ufeff" for char in text)
 
 

@@ -128,7 +128,7 @@ class ParserModel(tables.TableModel):
 
     @property
     def is_joint(self) -> bool:
-        """Whether labels are part of the search."""
+        """Tell whether labels are part of the search."""
         return self.arrays.joint
 
     def sizes(self) -> tuple[int | None, int | None, int | None, int | None]:
@@ -144,7 +144,9 @@ class ParserModel(tables.TableModel):
 
     @property
     def inputs(self) -> Inputs:
-        """What the model reads and predicts: words of several columns, and trees."""
+        """Return what the model reads and predicts: words of several columns, and
+        trees.
+        """
         return Inputs(TREES, tuple, self.encoder.width)
 
     def scorer(self, beam: int | None, rows: list[str]) -> ParseModel:

@@ -91,7 +91,7 @@ def class_named(name: Any) -> type[Savable]:
             importlib.import_module(f"{_PACKAGE}.{PUBLIC[public]}")
     known = isinstance(name, str) and name in _REGISTRY
     require(
-        known, f"unknown class {name!r:.60}; known are {', '.join(sorted(_REGISTRY))}"
+        known, f"unknown class {name!r:.60}; choose from {', '.join(sorted(_REGISTRY))}"
     )
     return _REGISTRY[name]
 

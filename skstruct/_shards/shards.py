@@ -342,7 +342,7 @@ def counting_all(answers: Sequence[Any]) -> Iterator[None]:
 
 
 def _is_empty(answer: Any) -> bool:
-    """Whether the shard that answered is empty: it says nothing, or why."""
+    """Tell whether the shard that answered is empty: it says nothing, or why."""
     return answer is None or isinstance(answer, str)
 
 
@@ -445,8 +445,8 @@ class Mixture:
     def _translated(
         self, weights: Weights, kind: Kind, keys: np.ndarray, piece: Piece, seen: Seen
     ) -> Piece:
-        """What was changed, in everyone's numbers; new features are numbered, and
-        counted.
+        """Return what was changed, in everyone's numbers; new features are numbered,
+        and counted.
         """
         if keys.shape[0]:
             weights.table, rows = extended(

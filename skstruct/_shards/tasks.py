@@ -82,7 +82,7 @@ def _call(function: Callable[..., Any], *arguments: Any) -> Outcome:
 def _leaf(
     function: Callable[..., Any], s: int, arguments: Sequence[Any]
 ) -> dict[tuple[int, int], Any]:
-    """What comes of a shard, as a node of the tree."""
+    """Return what comes of a shard, as a node of the tree."""
     return {(0, s): function(*arguments)}
 
 

@@ -257,8 +257,8 @@ def class_costs(
 
 
 def _is_no_weight(label: Any, cost: float, otherwise: float) -> str:
-    """What is wrong if the largest cost is below 1 and labels that are not named cost
-    as little, or less.
+    """Return what is wrong if the largest cost is below 1 and labels that are not named
+    cost as little, or less.
     """
     does = "makes it more frequent, not less" if cost > otherwise else "changes nothing"
     return (

@@ -188,7 +188,7 @@ class FitsAnother(OffersDefault):
 
     @property
     def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts."""
+        """Return what the fitted model reads and predicts."""
         check_is_fitted(self)
         return self._inside().inputs
 
@@ -241,7 +241,7 @@ class ShowsTraining:
 
     @property
     def history_(self) -> History:
-        """What the fitted estimator inside noted of its epochs."""
+        """Return what the fitted estimator inside noted of its epochs."""
         check_is_fitted(self)
         return getattr(self, f"{self._around}_").history_
 
@@ -322,17 +322,17 @@ class MetaLearner(
 
     @property
     def accepts_allowed(self) -> bool:
-        """Whether ``predict`` takes ``allowed``, as that of taggers does."""
+        """Tell whether ``predict`` takes ``allowed``, as that of taggers does."""
         return getattr(self._inside(), "accepts_allowed", False)
 
     @property
     def accepts_dictionary(self) -> bool:
-        """Whether ``predict`` takes ``dictionary``, as that of segmenters does."""
+        """Tell whether ``predict`` takes ``dictionary``, as that of segmenters does."""
         return getattr(self._inside(), "accepts_dictionary", False)
 
     @property
     def accepts_known(self) -> bool:
-        """Whether ``predict`` takes ``known``, as that of span taggers does."""
+        """Tell whether ``predict`` takes ``known``, as that of span taggers does."""
         return getattr(self._inside(), "accepts_known", False)
 
     def _trained(self) -> Any:

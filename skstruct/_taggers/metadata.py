@@ -33,7 +33,7 @@ def fit_routing(owner: Any, **inside: Any) -> MetadataRouter:
 
 
 def is_routing() -> bool:
-    """Whether scikit-learn's metadata routing is enabled."""
+    """Tell whether scikit-learn's metadata routing is enabled."""
     return bool(get_config()["enable_metadata_routing"])
 
 
@@ -55,8 +55,8 @@ def routed(
     hands_on: bool = False,
     shared: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """What a method of the estimator inside gets of the metadata that this one was
-    called with.
+    """Return what a method of the estimator inside gets of the metadata that this one
+    was called with.
 
     Parameters
     ----------

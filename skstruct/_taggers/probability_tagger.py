@@ -427,7 +427,7 @@ def _checked(segment: Any, i: int, k: int, T: int, kinds: dict[str, int]) -> Seg
     if kind not in kinds:
         known = some_of(sorted(kinds))
         raise PlaceError(
-            i, k, f"no label has the type {kind!r}; known are {known}", "segments"
+            i, k, f"no label has the type {kind!r}; choose from {known}", "segments"
         )
     return start, stop, kind
 

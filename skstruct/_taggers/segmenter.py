@@ -185,7 +185,7 @@ class Segmenter(WordAnalyses, TaggerTraining):
         return default_learner(features=OF_CHARACTERS)
 
     def _sequences(self, X: Texts) -> list[list[str]]:
-        """What the tagger sees of texts."""
+        """Return what the tagger sees of texts."""
         return [list("".join(parts)) for parts in as_pieces(X)]
 
     def _training_data(self, X: Texts, y: Corpus, go_on: bool = False) -> TaggerData:
@@ -377,8 +377,8 @@ class Segmenter(WordAnalyses, TaggerTraining):
         marks: np.ndarray | None = None,
         tags: Tags | None = None,
     ) -> list[Any]:
-        """What the tagger says about texts that are not empty, words of a dictionary in
-        them marked.
+        """Return what the tagger says about texts that are not empty, words of a
+        dictionary in them marked.
         """
         texts = ["".join(parts) for parts in pieces]
         labels = self.tagger_.predict(

@@ -205,8 +205,8 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         return options
 
     def _of_rows(self, what: str, attribute: str) -> Any:
-        """What is known of the rows of numbers that the model reads; else it lacks the
-        attribute.
+        """Return what is known of the rows of numbers that the model reads; else it
+        lacks the attribute.
         """
         reads = self._model.encoder.reads if hasattr(self, "_model") else None
         if reads is None or reads.width is None or getattr(reads, what) is None:

@@ -359,7 +359,7 @@ class SpanSets(
         return threshold
 
     def predict(self, X: Corpus) -> list[list[Any]]:
-        """What the estimator predicts.
+        """Return what the estimator predicts.
 
         Parameters
         ----------
@@ -473,7 +473,7 @@ def _read(estimator: Any, X: Corpus, y: Corpus) -> tuple[Any, Any, list[list[Spa
 
 
 def _is_filled(sequence: Any) -> bool:
-    """Whether there is more than white space, or a token."""
+    """Tell whether there is more than white space, or a token."""
     if isinstance(sequence, str):
         return bool(sequence.strip())
     shape = getattr(sequence, "shape", None)

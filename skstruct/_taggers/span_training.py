@@ -131,7 +131,7 @@ class SpanTraining(TaggerTraining, WordsParameter):
         return cut_texts(tokens, self.pieces_, MOST_TOKENS), None
 
     def _sequences(self, X: Texts) -> list[Any]:
-        """What the tagger sees of texts."""
+        """Return what the tagger sees of texts."""
         return self._pieces_of(X)[0].sequences(self.layout)
 
     def _agreed(self, known: list[dict[str, Any]]) -> dict[str, Any]:
@@ -175,7 +175,7 @@ class SpanTraining(TaggerTraining, WordsParameter):
                 some = part_of(n, counts["spans"], "span", verb)
                 told.append(f"{some}{what}: {', '.join(parts)}")
         if told:
-            warn("; ".join([*told, "alignment_report(X, y) lists them"]))
+            warn("; ".join([*told, "to list them: alignment_report(X, y)"]))
 
 
 def _check_tokens(tokens: Tokens, tokenizer: Any) -> None:

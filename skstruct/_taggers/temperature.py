@@ -139,7 +139,7 @@ class _Likelihood:
     def _each(
         self, function: Callable[..., np.ndarray], *arguments: Any
     ) -> list[np.ndarray]:
-        """What a function says of each part."""
+        """Return what a function says of each part."""
         return self.pool(lambda part: function(part, *arguments), self.parts)
 
     def _total(self, values: list[np.ndarray]) -> float:

@@ -319,7 +319,7 @@ class SpanAnalyses:
         types = {kind for _, kind in LabelTable(self.scheme).parse(classes)} - {""}
         for s, span in enumerate(given.spans):
             if span.label not in types:
-                wrong = f"no label has the type {span.label!r}; known are {some_of(sorted(types))}"
+                wrong = f"no label has the type {span.label!r}; choose from {some_of(sorted(types))}"
                 raise PlaceError(*place(given.first, s), wrong, "segments")
         return given.by_text()
 

@@ -242,8 +242,8 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
     # -- what training reads -----------------------------------------------------------
     @cached_property
     def _training(self) -> TrainingState:
-        """What training goes on from where there is only a model, as an average of
-        several is one.
+        """Return what training goes on from where there is only a model, as an average
+        of several is one.
 
         A fit sets the attribute. This is what a file would give that was saved without
         a state of training.

@@ -82,7 +82,9 @@ class SavableModel(ABC):
 
     @property
     def inputs(self) -> Inputs:
-        """What the model reads and predicts, if it says so and not its estimator."""
+        """Return what the model reads and predicts, if it says so and not its
+        estimator.
+        """
         raise AttributeError(f"{type(self).__name__} has no inputs")
 
     @property
@@ -149,7 +151,9 @@ class SavableLearner(Savable):
 
     @property
     def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a :class:`skstruct.features.Inputs`."""
+        """Return what the fitted model reads and predicts, a
+        :class:`skstruct.features.Inputs`.
+        """
         check_is_fitted(self)
         return self._model.inputs
 

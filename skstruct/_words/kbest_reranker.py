@@ -184,7 +184,9 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
 
     @property
     def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a :class:`skstruct.features.Inputs`."""
+        """Return what the fitted model reads and predicts, a
+        :class:`skstruct.features.Inputs`.
+        """
         check_is_fitted(self)
         return self.base_.inputs
 

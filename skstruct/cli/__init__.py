@@ -139,7 +139,7 @@ class _Program(argparse.ArgumentParser):
     def _commands(self) -> str:
         """The commands, a line each."""
         rows = (f"  {name:<10}{about}" for name, about in self.commands)
-        told = f"{self.prog} COMMAND --help says more of a command"
+        told = f"for the options of a command: {self.prog} COMMAND --help"
         return "\n".join([f"usage: {self.prog} COMMAND ...", "", *rows, "", told, ""])
 
 

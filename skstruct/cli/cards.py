@@ -59,7 +59,7 @@ def options_of(arguments: Arguments) -> dict[str, Any]:
 
 
 def _is_folder(value: Any) -> bool:
-    """Whether a parameter of ``--param`` is the folder of checkpoints."""
+    """Tell whether a parameter of ``--param`` is the folder of checkpoints."""
     return isinstance(value, tuple) and value[0].endswith("checkpoint")
 
 
@@ -112,6 +112,6 @@ def warn_if_learned(
     }
     if learned - {None} and digest_of(path) in learned:
         warn(
-            f"{name}: {who} has learned from this file; what it scores here says "
-            "little of other texts: train --holdout .2 holds a part out"
+            f"{name}: {who} was trained on this file; scores on it are too high; for a "
+            "fair score: skstruct train --holdout .2"
         )

@@ -119,7 +119,7 @@ def run(arguments: Arguments) -> int | None:
     if any(fault.refused for fault in faults):
         return 1
     if not corpus.X:
-        raise CommandError(f"{corpus.name}: there is no annotated text in it")
+        raise CommandError(f"{corpus.name}: the file has no annotated text")
     findings = _findings(model, corpus, arguments)
     _tell_findings(findings, corpus, arguments)
     return None
@@ -140,8 +140,8 @@ def _tell_faults(faults: list[Problem], arguments: Arguments) -> None:
         else:
             print(f"{kind}\t{fault.where}\t{fault.problem}")
     tell(
-        f"{counted(refused, 'fault')} that training refuses, listed with "
-        "their places: mend them, and check again"
+        f"{counted(refused, 'fault')} that training refuses (listed with their "
+        "places): correct them, and check again"
     )
 
 
@@ -208,7 +208,7 @@ def _tell_findings(findings: Findings, corpus: Corpus, arguments: Arguments) -> 
     """Print the first findings, and write them."""
     of = corpus.kind.record
     shown = findings.likely() if arguments.top is None else findings[: arguments.top]
-    text = f"{corpus.name}: {about(findings.expected())} errors are to be expected"
+    text = f"{corpus.name}: {about(findings.expected())} errors are expected"
     text += f" in {counted(len(corpus.X), of)}, {about(shown.expected())} of them"
     text += f" among the {len(shown):,} listed"
     if len(shown) < len(findings):
@@ -321,12 +321,12 @@ def _tell_next(findings: Findings, corpus: Corpus, arguments: Arguments) -> None
     elif arguments.output is None or arguments.write == "html":
         tell(
             f"next: skstruct check {files} --write label-studio --output tasks.json "
-            f"makes tasks of them, for a person to review{same}"
+            f"writes them as tasks for review{same}"
         )
     else:
         tell(
-            f"next: review {arguments.output}, and learn what comes back: skstruct "
-            f"train {files} REVIEWED --model MODEL{same}"
+            f"next: review {arguments.output}, then skstruct train {files} REVIEWED "
+            f"--model MODEL{same}"
         )
 
 

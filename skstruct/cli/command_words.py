@@ -39,8 +39,8 @@ def in_command_words(message: str) -> str:
 
     Examples
     --------
-    >>> in_command_words("offsets='utf-16' would say so")
-    '--offsets utf-16 would say so'
+    >>> in_command_words("if that is wrong, pass offsets='utf-16'")
+    'if that is wrong, pass --offsets utf-16'
     >>> in_command_words('overlap="longest" keeps the longer of two')
     '-p overlap=longest keeps the longer of two'
     """

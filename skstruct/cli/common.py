@@ -61,7 +61,7 @@ class Arguments(argparse.Namespace):
     is there if there are any.
     """
 
-    why: str = "--format says so"
+    why: str = "it was set with --format"
     """Why ``format`` is what it is, if it is given: by the option, or by the file of a
     model.
     """
@@ -194,7 +194,7 @@ def check_inputs(paths: Iterable[str | None], folders: bool = False) -> None:
             continue
         check_name(path)
         if os.path.isdir(path) and not folders:
-            raise CommandError(f"{path}: is a folder; a file is to be read")
+            raise CommandError(f"{path}: is a folder; name a file to read")
         os.stat(path)
         if not os.access(path, os.R_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)

@@ -95,10 +95,7 @@ def _algorithm(text: str) -> str:
     for theirs, name in PAIRS.items():
         if name == ours:
             return theirs
-    wrong = (
-        f"CRFsuite has nothing like {ours} to compare with; there are "
-        f"{', '.join(PAIRS)}"
-    )
+    wrong = f"CRFsuite has no counterpart of {ours}; choose from {', '.join(PAIRS)}"
     raise argparse.ArgumentTypeError(wrong)
 
 
@@ -158,8 +155,8 @@ def run(arguments: Arguments) -> int | None:
         if theirs.strings.left_out:
             left_out = ", ".join(theirs.strings.left_out)
             tell(
-                "CRFsuite has no transitions that look at the input; it goes without "
-                f"{left_out}"
+                "CRFsuite has no transitions that look at the input"
+                f"; left out: {left_out}"
             )
         if not templates.compile().bigram:
             tell(

@@ -69,6 +69,7 @@ def run(arguments: Arguments) -> int | None:
         ).returncode
     if cache_folder() is None:
         raise CommandError(
-            "there is no folder to save compiled kernels in; set NUMBA_CACHE_DIR to one"
+            "no folder for compiled kernels can be written to; set NUMBA_CACHE_DIR to "
+            "one that can"
         )
     print(warm_up(all=arguments.all, progress=tell))

@@ -87,8 +87,8 @@ def run(arguments: Arguments) -> int | None:
     is_code = arguments.to is None and ending in ENDINGS
     if to is None and not is_code:
         arguments.usage_error(
-            f"the name {arguments.target} does not tell what to write: it may end in "
-            f"{', '.join([*_ENDINGS, *ENDINGS])}, or --to says one of "
+            f"the name {arguments.target} does not say which format to write: end it "
+            f"in {', '.join([*_ENDINGS, *ENDINGS])}, or pass --to with one of "
             f"{', '.join(_WRITERS)}"
         )
     options = {

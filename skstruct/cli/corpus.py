@@ -293,21 +293,21 @@ def inputs_of(model: Any, path: str, format: str | None = None) -> Inputs:
     inputs = answers.inputs_of(model)
     if inputs is None:
         raise CommandError(
-            f"{path}: the command line does not know what a {type(model).__name__} "
-            "reads"
+            f"{path}: "
+            f"the command line cannot use a {type(model).__name__}; use it in Python"
         )
     if inputs.token is dict and format != "crfsuite":
         wrong = (
-            f"{path}: the model was trained on dicts or lists of features; the command "
-            "line reads tokens only"
+            f"{path}: the model reads dicts or lists of features, which the command "
+            "line cannot; use it in Python"
         )
         raise CommandError(
             f"{wrong}, or features from data of CRFsuite (--format crfsuite)"
         )
     if inputs.token not in (str, tuple, dict):
         raise CommandError(
-            f"{path}: the model was trained on rows of numbers; the command line reads "
-            "tokens only"
+            f"{path}: the model reads rows of numbers, which the command line cannot; "
+            "use it in Python"
         )
     return inputs
 
@@ -346,7 +346,7 @@ def layout_of(
         reader = new_annotation_reader(arguments)
     elif task == TREES and label is not None:
         arguments.usage_error(
-            "--label is for taggers; of a parser it is the head and its label, always"
+            "--label is for taggers; a parser always reads the head and its label"
         )
     elif entry.name == "conllu":
         tokens = tokens or defaults.token_fields
@@ -483,7 +483,7 @@ def _format_by_content(
         if found is None or found.format.is_general:
             # What is to be segmented can look like anything.
             found = None
-            warn_of_columns(source, "a segmenter takes each line for a sentence")
+            warn_of_columns(source, "a segmenter reads each line as a sentence")
     else:
         if found is not None and not _is_sure(found, defaults.format_kind):
             found = None
@@ -500,7 +500,7 @@ def _format_by_content(
 def _tell_recognised(source: Source, found: Recognised) -> None:
     """Say as what a file is read, and why."""
     what = f"read as {found.format.name}: {found.look.seen}"
-    tell(f"{source.name}: {what}; --format would say otherwise")
+    tell(f"{source.name}: {what}; if that is wrong, pass --format")
 
 
 def _tell_format(arguments: Arguments, source: Source) -> None:
@@ -563,7 +563,7 @@ def first_file(arguments: Arguments, task: str) -> Iterator[tuple[Source, Layout
     path = arguments.files[0]
     for annotated, _ in arguments.annotated:
         if annotated not in arguments.files:
-            arguments.usage_error(f"--annotated: {annotated} is none of the files")
+            arguments.usage_error(f"--annotated: {annotated} is not among the files")
     with Source(path, arguments.encoding) as source:
         layout = layout_of(arguments, source, task=task)
         yield source, _with_annotated_types(arguments, layout, path)
@@ -736,4 +736,4 @@ def batches(
     if is_empty:
         what = "annotated text" if layout.kind.has_spans else "sentence"
         unannotated = "" if reading is None else reading.told_of_unannotated()
-        raise CommandError(f"{source.name}: there is no {what} in it{unannotated}")
+        raise CommandError(f"{source.name}: the file has no {what}{unannotated}")

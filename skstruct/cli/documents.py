@@ -84,7 +84,7 @@ def split_by_document(
         corpus = part_of(corpus, ~out)
         documents = documents[~out]
         n_out = n - len(np.unique(documents))
-        tell(f"early stopping holds {counted(n_out, 'document')} of {n} out")
+        tell(f"early stopping holds out {counted(n_out, 'document')} of {n}")
     metadata = {}
     if has_fit_parameter(model, "groups") and not _is_short(model, n, corpus.name):
         metadata = {"groups": documents}
@@ -112,7 +112,7 @@ def _named(parameters: dict[str, Any], name: str) -> list[Any]:
 
 
 def _takes_folds(model: Any, parameters: dict[str, Any], key: str) -> bool:
-    """Whether a parameter ``cv`` may be a list of folds: that of a re-ranker is a
+    """Tell whether a parameter ``cv`` may be a list of folds: that of a re-ranker is a
     number.
     """
     owner = parameters.get(key.rpartition("__")[0], model)
@@ -126,7 +126,8 @@ def _is_short(model: Any, n: int, name: str) -> bool:
     if is_short:
         warn(
             f"{name}: {counted(n, 'document')} for {model.cv} folds: sentences of one "
-            f"document are learned and judged; -p cv={max(2, n)} has fewer"
+            "document would be in training and test"
+            f"; -p cv={max(2, n)} has fewer"
         )
     return is_short
 
@@ -148,8 +149,9 @@ def _folds(
         if n_folds > n:
             fewer = f"; -p cv={max(2, n)} has fewer" if "c1s" in parameters else ""
             warn(
-                f"{name}: {counted(n, 'document')} for {n_folds} folds: sentences of one "
-                f"document are learned and tested{fewer}"
+                f"{name}: {counted(n, 'document')} for {n_folds} folds: sentences of "
+                "one document are in training and test"
+                f"{fewer}"
             )
             if key == "cv" and n_folds <= len(documents):
                 # A number cuts no document where ``fit`` is given them.

@@ -196,8 +196,8 @@ def look_of(model: Any) -> str:
 
 
 def predictions(model: Any, corpus: Corpus) -> Any:
-    """What a model predicts for a `Corpus`, labels as they are written; labels that the
-    model does not know are warned of.
+    """Return what a model predicts for a `Corpus`, labels as they are written; labels
+    that the model does not know are warned of.
     """
     with locating(corpus.name, corpus.places):
         predicted = model.predict(corpus.X)
@@ -214,7 +214,7 @@ def _of_model(arguments: Arguments) -> Scores:
 
 
 def _side(arguments: Arguments, path: str) -> two_models.Side:
-    """What the model in a file makes of the corpus."""
+    """Return what the model in a file makes of the corpus."""
     arguments = copy.copy(arguments)  # which the model's file completes
     model = load_model(path, arguments.n_jobs, arguments.encoding)
     inputs = inputs_of(model, path, format_for(arguments, model))
@@ -269,8 +269,8 @@ def _read_one_file(arguments: Arguments) -> tuple[Corpus, Any]:
     predicted = corpus.y
     if set(flatten(gold)).isdisjoint(flatten(predicted)):
         warn(
-            f"{corpus.name}: the last two columns have no label in common; are they "
-            "labels?"
+            f"{corpus.name}: the last two columns have no label in common; they should "
+            "hold the true and the predicted label"
         )
     return corpus._replace(y=gold), predicted
 
@@ -306,7 +306,7 @@ def _check_same_tokens(gold: Corpus, pred: Corpus) -> None:
     of_texts = gold.kind.is_text
     if gold.format != pred.format and (of_texts or pred.kind.is_text):
         wrong = f"{gold.name} is {gold.format} and {pred.name} is {pred.format}"
-        raise CommandError(f"{wrong}; --format says how to read both")
+        raise CommandError(f"{wrong}; pass --format to read both in one way")
     if len(gold.y) != len(pred.y):
         raise CommandError(
             f"{names} must hold the same sentences: found {len(gold.y)} and "
@@ -344,7 +344,7 @@ def warn_of_unknown(y: Any, known: Any, name: str) -> None:
         return
     which = f"{counted(len(unknown), 'label')} unknown"
     if unknown.total() == sum(map(len, y)):
-        which = "none of the labels is known"
+        which = "no label is known"
     listed = ", ".join(f"{label} ({n:,})" for label, n in unknown.most_common(_LISTED))
     more = f" and {len(unknown) - _LISTED} more" if len(unknown) > _LISTED else ""
     tokens = counted(unknown.total(), "token")

@@ -67,7 +67,7 @@ def faults_of(corpus: Corpus, overlap: str = "error") -> list[Problem]:
     if repeats.same:
         first, second, *_ = repeats.same[0]
         n = sum(len(group) - 1 for group in repeats.same)
-        problem = f"the same text with the same {what} stands at {corpus.where[second]}"
+        problem = f"the same text with the same {what} is at {corpus.where[second]}"
         if n > 1:
             problem += f"; {n:,} texts repeat another so"
         found.append(Problem(corpus.where[first], problem, refused=False))

@@ -158,7 +158,7 @@ def folds_of(
     n = int(documents.max()) + 1
     order = np.random.RandomState(seed).permutation(n)
     if n < 2:
-        raise CommandError(f"only {counted(n, unit)}: nothing can be held out")
+        raise CommandError(f"only {counted(n, unit)}: too few to hold any out")
     if n < (n_folds or 0):
         raise CommandError(
             f"only {counted(n, unit)} for --cv {n_folds} parts; --cv {n} makes as many"
@@ -227,7 +227,7 @@ def hold_out(
     how = (
         f"{counted(n, unit)} held out"
         if arguments.cv is None
-        else f"{arguments.cv} folds of {counted(n, unit)}"
+        else f"{arguments.cv}-fold cross-validation, {counted(n, unit)}"
     )
     wrong = [(rows[i], n) for i, n in scores.worst]
     scheme = scheme_for(task, corpus.y)
@@ -289,10 +289,14 @@ def _without_traces(model: Any) -> Any:
 
 def as_text(found: HeldOutScores, corpus: Corpus) -> str:
     """Return what is printed: scores with intervals, labels, the worst texts."""
-    lines = [f"on what the model has not seen ({found.how}):"]
+    lines = [f"scores on held-out parts ({found.how}):"]
     lines.append(table_of(found.scores))
     if found.n_documents < FEWEST:
-        lines += ["", "so few documents have no interval; --cv 5 scores on all of them"]
+        lines += [
+            "",
+            "there are too few documents for intervals; to score all of them, pass "
+            "--cv 5",
+        ]
     if found.worst:
         lines += ["", "the worst:"]
     for i, n in found.worst[:WORST]:
@@ -314,8 +318,9 @@ def _suspected(found: HeldOutScores) -> list[str]:
         return []
     return [
         "",
-        f"{sure} of these {len(every)} mistakes look like wrong annotations, since the "
-        "model is sure: skstruct check lists them",
+        f"{sure} of these {len(every)} mistakes are probably wrong annotations, since "
+        "the "
+        "model is sure; to list them: skstruct check",
     ]
 
 

@@ -121,7 +121,7 @@ def warning_of_header(
     has_name = any(cell.strip(" #").lower() in COLUMN_NAMES for cell in first)
     if is_unique and n_tokens > 1 and (has_name or above_numbers):
         what = (
-            "looks like names of columns, but is read as a token: the label "
+            "looks like a header, but is read as a token: the label "
             f"{first[of_label]!r} is nowhere"
         )
         warn(
@@ -142,7 +142,7 @@ def tell_empty(corpus: Corpus) -> None:
         if all(token[c] == "_" for tokens in corpus.X for token in tokens):
             warn(
                 f"{corpus.name}: column {c} of tokens is empty: tag first; --tokens "
-                "says what to read"
+                "the columns to read"
             )
 
 
@@ -160,7 +160,7 @@ def tell_labels(corpus: Corpus) -> None:
     _warn_of_alike(corpus, found)
     if len(found) > MANY and total < 10 * len(found):
         unit = corpus.kind.element
-        fix = "; is it the right column? --label says which"
+        fix = "; if it is not the label column, pass --label COLUMN"
         if corpus.kind.has_spans:
             fix = ""
         warn(
@@ -192,5 +192,6 @@ def _warn_of_alike(corpus: Corpus, found: Counter[Any]) -> None:
         more = f" and {len(alike) - 3} more" if len(alike) > 3 else ""
         warn(
             f"{corpus.name}: labels that differ in case or spaces alone are learned as "
-            f"different ones: {', '.join(alike[:3])}{more}"
+            "different labels"
+            f": {', '.join(alike[:3])}{more}"
         )

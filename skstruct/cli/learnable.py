@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .common import Arguments
     from .corpus import Corpus
 
-FORCE = "--force trains all the same"
+FORCE = "to train anyway, pass --force"
 
 ENOUGH = 10
 """Of fewer tokens nobody can tell whether their labels are labels."""
@@ -89,7 +89,9 @@ def check_learned(arguments: Arguments, model: Any) -> None:
     if arguments.force:
         warn(f"{wrong}: all is of it")
         return
-    none = "" if arguments.stream else "; some text must say what is no span"
+    none = (
+        "" if arguments.stream else "; at least one text needs words outside of spans"
+    )
     raise CommandError(f"{wrong}, and no model is written{none}; {FORCE}")
 
 
@@ -101,7 +103,9 @@ def _nothing(corpus: Corpus, task: str) -> str | None:
     if corpus.kind.has_spans:
         spans = sum(label is not None for *_, label in flatten(corpus.y))
         n = counted(len(corpus.X), "text")
-        return None if spans else f"no span is annotated in {n}: nothing to learn"
+        if spans:
+            return None
+        return f"none of {n} has an annotated span, so there is nothing to learn"
     if corpus.kind.has_words or task == WORDS:
         return _no_words(corpus.y)
     if task == TREES:
@@ -116,7 +120,7 @@ def _no_words(y: Sequence[Any]) -> str | None:
         return None  # of words with tags these are learned, too
     if all(len(sentence) == 1 for sentence in y):
         n = counted(len(y), "line")
-        return f"each of {n} is one word: nothing parts words, and none can be learned"
+        return f"each of {n} is one word, so there are no word boundaries to learn; separate words by spaces"
     if all(len(word) == 1 for word in words):
         return "each word is one character: there is nothing to learn"
     return None
@@ -140,7 +144,7 @@ def _no_labels(corpus: Corpus) -> str | None:
         return (
             f"{column}{counted(len(found), 'label')} for "
             f"{counted(found.total(), 'token')}, {single:,} of them seen once: these "
-            "are no labels"
+            "do not look like labels"
         )
     if len(corpus.X) > 1 and all(len(tokens) == 1 for tokens in corpus.X):
         return (
@@ -180,7 +184,9 @@ def _other_keys(head: Head) -> list[str]:
     if not keys:
         return []
     listed = ", ".join(f"`{key}`" for key in keys)
-    return [f"records have {listed}: --read spans=KEY says where the spans are"]
+    return [
+        f"records have {listed}: if one of them holds the spans, pass --read spans=KEY"
+    ]
 
 
 def _other_columns(
@@ -246,8 +252,8 @@ def _keys_of(column: Sequence[str], lengths: list[int]) -> list[str]:
 
 
 def _can_be_labels(column: Sequence[str], lengths: list[int]) -> bool:
-    """Whether a column of sentences of some lengths can be one of labels: it has several
-    values that come again, and does not count the tokens.
+    """Tell whether a column of sentences of some lengths can be one of labels: it has
+    several values that come again, and does not count the tokens.
     """
     found = Counter(column)
     single = sum(n == 1 for n in found.values())
@@ -285,19 +291,25 @@ def _tell_odd(corpus: Corpus) -> None:
     label = [label for label in labels if isinstance(label, str)]
     if unlabelled := sum(label is None for label in labels):
         of = f"{unlabelled:,} of {counted(len(labels), 'token')}"
-        tell(f"{corpus.name}: {of} have no label, and say nothing of theirs")
+        tell(f"{corpus.name}: {of} have no label and are ignored")
     if corpus.understood is not None and corpus.understood.layout.label == "misc":
         keys = dict.fromkeys(p.partition("=")[0] for x in label for p in x.split("|"))
         which = ", ".join(f"misc:{key}" for key in keys if key != "_")
         if which:
-            warn(f"{corpus.name}: the labels hold keys: --label {which} learns one")
+            warn(
+                f"{corpus.name}: the labels hold keys: to learn one, pass --label "
+                f"{which}"
+            )
     _tell_empty_labels(corpus, label)
     _tell_labels_among_tokens(corpus, tokens, label)
     if len(label) == len(tokens) and counts_up(label, lengths):
-        warn(f"{corpus.name}: the labels count the tokens: --label says which to learn")
+        warn(
+            f"{corpus.name}: the labels only number the tokens; choose another column "
+            "with --label"
+        )
     if isinstance(tokens[0], str):
         if counts_up(tokens, lengths):
-            what = "--tokens says which column has the words"
+            what = "choose the column of words with --tokens"
             warn(f"{corpus.name}: the tokens are 1, 2, 3 of each sentence: {what}")
         else:
             _tell_odd_words(corpus, tokens, "the tokens")
@@ -318,7 +330,10 @@ def _tell_odd(corpus: Corpus) -> None:
             said = f"is {column[0]!r} throughout"
         else:
             continue
-        warn(f"{corpus.name}: column {c} of tokens {said}: --tokens says what to read")
+        warn(
+            f"{corpus.name}: column {c} of tokens {said}; choose what to read with "
+            "--tokens"
+        )
 
 
 _PREFIX = re.compile(r"\w{1,8}[:/|](?=\S)")
@@ -332,19 +347,17 @@ def _tell_odd_words(corpus: Corpus, words: Sequence[str], called: str) -> None:
     are_many = len(words) >= ENOUGH
     is_first = called in ("the tokens", "column 0 of tokens")
     if set(words) == {"_"} and is_first:
-        said = "are all '_': the words of this corpus are masked, get them first"
+        said = "are all '_': this corpus comes without its words; add them first (see its README)"
     elif are_many and (found := _PREFIX.match(words[0])):
         if all(word.startswith(found[0]) for word in words):
-            said = f"all begin with {found[0]!r}, which is learned as a part of them"
+            said = f"all begin with {found[0]!r}, which is learned as part of the word"
     elif (
         is_first
         and are_many
         and all(map(_NUMBERED.fullmatch, words))
         and len({w[-1] for w in words}) > 1
     ):
-        said = (
-            f"all end with a digit, as {words[0]!r}, which is learned as a part of them"
-        )
+        said = f"all end with a digit, as {words[0]!r}, which is learned as part of the word"
     elif all(map(_DECIMAL.fullmatch, words)) and (
         2 * sum("." in word for word in words) > len(words)
     ):
@@ -385,19 +398,18 @@ def _tell_labels_among_tokens(
                 warn(
                     f"{corpus.name}: column {which} of tokens holds labels of segments, "
                     f"of {', '.join(sorted(kinds)[:3])}, and is read as a part of the "
-                    "tokens; if it is another layer of annotations, leave it out with "
-                    "--tokens"
+                    "tokens; if it holds annotations, leave it out with --tokens"
                 )
         else:
             warn(
                 f"{corpus.name}: column {which} of tokens holds labels such as "
-                f"{next(cell for cell in column if cell != 'O')}, and is not what is "
-                f"learned: --label {which} learns it"
+                f"{next(cell for cell in column if cell != 'O')}, and "
+                f"is not the label; to learn it, pass --label {which}"
             )
 
 
 def _numbers_sentences(column: Sequence[str]) -> bool:
-    """Whether the cells of a column are numbers that come in stretches, and rise."""
+    """Tell whether the cells of a column are numbers that come in stretches, and rise."""
     stretches = [cell for cell, _ in groupby(column)]
     numbers = [int(cell) for cell in stretches if cell.isdecimal()]
     rises = numbers == sorted(set(numbers)) and len(numbers) == len(stretches)

@@ -82,7 +82,7 @@ _WRAPPERS = (
 def add_features(group: Any) -> None:
     """Add the two options that choose features."""
     either = group.add_mutually_exclusive_group()
-    what = "a preset of feature templates; auto: by the look of the tokens"
+    what = "a preset of feature templates; auto: detected from the tokens"
     either.add_argument(
         "--features", choices=["auto", *PRESETS], default="auto", help=what
     )
@@ -153,7 +153,7 @@ def named_algorithm(text: str) -> str:
     name = _ALIASES.get(text.lower(), text.lower())
     if name in ALGORITHMS:
         return name
-    wrong = f"unknown algorithm {text!r}; known are {', '.join(ALGORITHMS)}"
+    wrong = f"unknown algorithm {text!r}; choose from {', '.join(ALGORITHMS)}"
     wrong += meant(text, {**ALGORITHMS, **_ALIASES})
     if name in (wrapper.__name__.lower() for wrapper in _WRAPPERS):
         wrong = (
@@ -417,13 +417,13 @@ def _check_stream_and_dev(arguments: Arguments, *estimators: Any) -> None:
 
 
 def _on_shards(arguments: Arguments) -> bool:
-    """Whether the corpus is dealt to shards."""
+    """Tell whether the corpus is dealt to shards."""
     return arguments.shards > 1 or arguments.cluster is not None
 
 
 def _sums_over_shards(cls: type) -> bool:
-    """Whether a learner adds up the sums of all shards, so that its optimum is that of
-    the whole corpus; others are mixed.
+    """Tell whether a learner adds up the sums of all shards, so that its optimum is
+    that of the whole corpus; others are mixed.
     """
     return hasattr(cls, "fit_shards")
 

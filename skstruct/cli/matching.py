@@ -33,7 +33,7 @@ def matched(gold: Corpus, pred: Corpus) -> Corpus:
         if alone is not None:
             raise CommandError(
                 f"{other.name}: there is no record with the id {alone}, as there is in "
-                f"{_place(corpus, here[alone])}; records are matched by their ids"
+                f"{_place(corpus, here[alone])}; records are matched by id"
             )
     order = [of_pred[id] for id in of_gold]
     n = len(pred.X)
@@ -56,8 +56,8 @@ def _by_id(corpus: Corpus) -> dict[str, int]:
             id = id if parts[record] == 1 else f"{id} ({parts[record]})"
         if id in found:
             raise CommandError(
-                f"{_place(corpus, i)}: the id {id} stands there again, after "
-                f"{_place(corpus, found[id])}; records are matched by their ids"
+                f"{_place(corpus, i)}: the id {id} occurs again, after "
+                f"{_place(corpus, found[id])}; records are matched by id"
             )
         found[id] = i
     return found

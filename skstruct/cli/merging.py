@@ -76,7 +76,9 @@ def _without_corrected(corpus: Corpus) -> Corpus:
         last[key] = i
     for name, n in n_corrected.items():
         verb = "takes" if n == 1 else "take"
-        tell(f"{name}: {counted(n, 'text')} {verb} the place of those with their ids")
+        tell(
+            f"{name}: {counted(n, 'text')} {verb} the place of those with the same ids"
+        )
     return _without(corpus, out)
 
 
@@ -106,7 +108,7 @@ def _warn(
         n = len(contradictory)
         warn(
             f"{counted(n, unit)} {agreeing(n, 'have')} other {what} elsewhere, such as {where}; "
-            "--prefer last lets the later one win"
+            "to keep the later one, pass --prefer last"
         )
     if same and of_texts:
         where = " and ".join(str(corpus.where[i]) for i in same[0][:3])
@@ -114,7 +116,8 @@ def _warn(
         comes, counts = ("comes", "counts") if n == 1 else ("come", "count")
         warn(
             f"{counted(n, unit)} {comes} several times with the same {what}, and "
-            f"{counts} as often, such as {where}; --prefer last takes each once"
+            f"{counts} as often, such as {where}; to count each once, pass --prefer "
+            "last"
         )
 
 
@@ -128,5 +131,5 @@ def warn_of_shared(corpus: Corpus, dev: Corpus) -> None:
         warn(
             f"{dev.name}: {len(shared):,} of {counted(len(dev.X), 'text')} "
             f"{agreeing(len(shared), 'are')} learned, too, such as "
-            f"{dev.where[shared[0]]}: what is scored here says little"
+            f"{dev.where[shared[0]]}: scores on this file are too high"
         )

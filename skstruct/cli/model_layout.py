@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .common import Arguments
     from .corpus import Corpus, Layout
 
-_WHY = "as the model learned"
+_WHY = "as in training"
 
 _OPTIONS = ("tokens", "label", "separator", "comment")
 
@@ -160,15 +160,16 @@ def _mismatch(
     model has learned from.
     """
     return CommandError(
-        f"{source.name}: {seen}; the model learned from {known.describe()}; {remedy} "
-        "says how to read this file"
+        f"{source.name}: {seen}; the model "
+        f"learned from {known.describe()}; if this file differs, pass {remedy}"
     )
 
 
 def _misfit(
     source: Source, settled: Any, entry: TokenFormat, writes: bool, is_named: bool
 ) -> str | None:
-    """What a source looks like if it is not laid out as the options say; else None.
+    """Return what a source looks like if it is not laid out as the options say; else
+    None.
 
     ``is_named`` tells that an option names the format: then looks do not count.
     """

@@ -82,8 +82,8 @@ _OF_INPUT = (
 
 
 def same_options(arguments: Any) -> str:
-    """What follows a command that reads the same files, where options say how: another
-    column would be a wrong answer that looks like a right one.
+    """Return what follows a command that reads the same files, where options say how:
+    another column would be a wrong answer that looks like a right one.
     """
     given = [getattr(arguments, name, None) not in (None, []) for name in _OF_INPUT]
     if any(given) or "encoding" in getattr(arguments, "given", ()):
@@ -144,7 +144,7 @@ class _StoreGiven(argparse.Action):
 
 
 def repeated(metavar: str, type: Callable[[str], Any]) -> dict[str, Any]:
-    """What ``add_argument`` takes for an option that may be given several times."""
+    """Return what ``add_argument`` takes for an option that may be given several times."""
     return {"action": "append", "default": [], "metavar": metavar, "type": type}
 
 

@@ -54,5 +54,5 @@ def run(arguments: Arguments) -> int | None:
         return None
     file = shlex.quote(arguments.file or "-")
     same = same_options(arguments)
-    tell(f"next: open it, and let skstruct check {file} look for wrong labels{same}")
+    tell(f"next: open it; to look for wrong labels: skstruct check {file}{same}")
     return None

@@ -140,11 +140,11 @@ def _chosen(model: Any, X: list[Any], arguments: Arguments) -> Ranked:
             reason = str(error)
             continue
         if strategy != strategies[0]:
-            tell(f"the model knows no probabilities: --strategy {strategy}")
+            tell(f"the model has no probabilities: using --strategy {strategy}")
         return chosen
-    hint = "; --strategy longest and random need neither"
+    hint = "; or pass --strategy longest or random"
     if "probabilities" in reason:
-        hint = "; --strategy margin chooses it, train --calibrate adds them"
+        hint = "; pass --strategy margin, or train with --calibrate"
     raise CommandError(f"{arguments.model}: {reason}{hint}")
 
 
@@ -153,7 +153,7 @@ def _tell_fewer(arguments: Arguments, n: int, task: str) -> None:
     if n >= arguments.k:
         return
     unit = "text" if task == SPANS else "sentence"
-    lines = "; --lines takes each line for one"
+    lines = "; if each line is a text, pass --lines"
     hint = lines if task == SPANS and n == 1 and not arguments.lines else ""
     name = arguments.file or "<stdin>"
     tell(f"{name}: {counted(n, unit)}, fewer than -k {arguments.k}{hint}")

@@ -71,8 +71,8 @@ class Sentence(NamedTuple):
 
     @property
     def id(self) -> Any:
-        """What it is called: the ``sent_id`` of CoNLL-U, or the ``id`` of the record
-        that it is; None if it is not said.
+        """Return what it is called: the ``sent_id`` of CoNLL-U, or the ``id`` of the
+        record that it is; None if it is not said.
         """
         for _, line, is_token in self.lines:
             if is_token:
@@ -248,7 +248,9 @@ def _token_cells(
         return cells[0] if len(cells) == 1 else cells
     wrong = f"{where}: the model reads {counted(inputs.width, 'column')} of a token; "
     if len(cells) < inputs.width:
-        raise CommandError(f"{wrong}found {len(cells)}; --tokens says which to read")
+        raise CommandError(
+            f"{wrong}found {len(cells)}; choose which to read with --tokens"
+        )
     if len(cells) > inputs.width and (inputs.token is str or inputs.task == TREES):
         raise CommandError(f"{wrong}--tokens names {len(cells)}")
     return cells[0] if inputs.token is str else cells

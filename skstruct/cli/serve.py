@@ -132,7 +132,7 @@ def run(arguments: Arguments) -> int | None:
 
 
 def _application(arguments: Arguments) -> Any:
-    """What is to be served."""
+    """Return what is to be served."""
     if (arguments.collect or arguments.train_on) and not arguments.label_studio:
         arguments.usage_error("--collect and --train-on are for --label-studio")
     if arguments.train_on and not arguments.collect:

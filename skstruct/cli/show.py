@@ -180,7 +180,7 @@ def _about(model: Any, tagger: Any) -> dict[str, Any]:
 
 
 def _features(inputs: Inputs, lines: Sequence[str] | None) -> dict[str, Any]:
-    """What a token is, and the templates of features."""
+    """Return what a token is, and the templates of features."""
     if lines is None:
         return {"features": ["(ready-made, from dicts or lists of str)"]}
     if inputs.task == TREES:
@@ -202,7 +202,7 @@ def _explain(model: Any, path: str, arguments: Arguments) -> int | None:
         arguments.usage_error("--explain needs a sentence")
     if arguments.label is not None:
         arguments.usage_error(
-            "--label lists weights; --explain tells of the labels that the model gives"
+            "--label is for lists of weights; leave it out with --explain"
         )
     if (
         inputs.task == LABELS

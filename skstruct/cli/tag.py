@@ -203,7 +203,8 @@ def _layout(arguments: Arguments, source: Source, inputs: Inputs) -> Layout:
         arguments.usage_error(f"labels cannot go to the field {layout.label}")
     if of_labels == "columns" and arguments.label is not None:
         arguments.usage_error(
-            "--label: the label becomes one more column; --tokens says what to read"
+            "--label: the label becomes one more column; choose what to read with "
+            "--tokens"
         )
     if of_labels == "conllu" and arguments.proba and layout.label == "misc":
         arguments.usage_error(
@@ -254,7 +255,7 @@ def _check_tags(
         return
     column: int | str = 1
     tokens = "0,1"
-    first = "--tokens says which columns hold words and tags"
+    first = "name the columns of words and tags with --tokens"
     if layout.format == "conllu":
         column = "xpos"
         tokens = "form,xpos"

@@ -128,8 +128,8 @@ def check_paths(arguments: Arguments, actions: Iterable[argparse.Action]) -> Non
             standard.append(name)
             if not getattr(action, "takes_standard", False):
                 arguments.usage_error(
-                    f"{name}: - is standard input, which is not read for it; ./- is a "
-                    "file of that name"
+                    f"{name}: - is standard input, which this option does not read; "
+                    "for a file of that name, write ./-"
                 )
         read += paths
     if len(standard) > 1:
@@ -200,13 +200,13 @@ def check_target(
         if takes_standard:
             return
         raise CommandError(
-            "-: would be standard output, which is not written to here; ./- is a file "
-            "of that name"
+            "-: this cannot be written to standard output; for a file of that name, "
+            "write ./-"
         )
     if path.endswith(".gz"):
         raise CommandError(
-            f"{path}: what is written is not compressed: name it without .gz, or let "
-            "gzip write it (| gzip > FILE)"
+            f"{path}: output is not compressed; name it without .gz, or pipe it (| "
+            "gzip > FILE)"
         )
     number = descriptor_of(path)
     mode: int | None
@@ -221,7 +221,7 @@ def check_target(
     elif mode is not None and stat.S_ISDIR(mode):
         raise CommandError(f"{path}: is not a regular file, but a folder")
     elif is_regular and is_odd:
-        raise CommandError(f"{path}: is not a regular file, and this needs one")
+        raise CommandError(f"{path}: is not a regular file; name one")
     if is_folder or number is not None:
         return
     if mode is None:
@@ -230,7 +230,7 @@ def check_target(
     if _is_read(path, read):
         raise CommandError(f"{path}: {REPLACED}; name another file")
     if not force and not is_odd and os.path.getsize(path) > 0:
-        raise CommandError(f"{path}: is there already; --force replaces it")
+        raise CommandError(f"{path}: exists already; to replace it, pass --force")
     if not os.access(path, os.W_OK):
         raise CommandError(f"{path}: no permission to write to it")
     if not is_odd:
@@ -260,9 +260,9 @@ def _check_new(path: str) -> None:
     """Raise unless a file can be made."""
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
-        raise CommandError(f"{path}: folder does not exist: {folder}")
+        raise CommandError(f"{path}: the folder does not exist: {folder}")
     if path.endswith(os.sep):
-        raise CommandError(f"{path}: is the name of a folder; a file is to be written")
+        raise CommandError(f"{path}: is the name of a folder; name a file to write")
     _check_writable(path, folder)
 
 
@@ -287,10 +287,7 @@ def _check_folder(path: str, read: Iterable[str] | None = None) -> None:
     for each in map(Path, read):
         if target in (each.resolve(), *each.resolve().parents):
             raise CommandError(f"{path}: {REPLACED} in it; name another folder")
-    raise CommandError(
-        f"{path}: has files .ann already, among which others would stand; --force "
-        "writes into it"
-    )
+    raise CommandError(f"{path}: has .ann files already; to add to them, pass --force")
 
 
 def _is_read(path: str, read: Iterable[str]) -> bool:

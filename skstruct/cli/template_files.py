@@ -41,7 +41,10 @@ def template_features(arguments: Arguments, lexicons: Mapping[str, list[str]]) -
                 f"for {error}"
             )
         tool = "Wapiti" if patterns.syntax == WAPITI else "CRF++"
-        tell(f"{path}: read as patterns of {tool}, which share features of one name")
+        tell(
+            f"{path}: read as patterns of {tool}: patterns that write one string share "
+            "a feature"
+        )
         return patterns
     # No path goes into the model.
     return templates if lexicons else list(templates.lines)

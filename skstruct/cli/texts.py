@@ -108,7 +108,7 @@ predicted ones.
 
 
 def are_annotated(source: Source) -> bool:
-    """Whether a source looks like annotated texts: files of brat, or JSON."""
+    """Tell whether a source looks like annotated texts: files of brat, or JSON."""
     if source.path is None:
         # Who writes plain text to a pipe line by line need not wait for a guess.
         first = "".join(source.peek(1)).strip()
@@ -130,7 +130,7 @@ def new_annotation_reader(arguments: Arguments) -> AnnotationReader:
     unknown = sorted(set(options) - known)
     if unknown:
         arguments.usage_error(
-            f"--read {unknown[0]}: known are {', '.join(sorted(known))}"
+            f"--read {unknown[0]}: choose from {', '.join(sorted(known))}"
         )
     try:
         return AnnotationReader(**options, encoding=arguments.encoding)
@@ -427,7 +427,7 @@ def _with_names(texts: list[TextRead]) -> list[TextRead]:
 
 def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
     """Yield the texts of a source, in the way that options name, or that its name and
-    content tell: records, of which the texts alone are read; a text a line; one text.
+    content tell: records, whose annotations are ignored; a text a line; one text.
     """
     if arguments.format not in (None, "spans", "text", *FORMATS):
         arguments.usage_error(
@@ -441,7 +441,7 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
         arguments = _with_text_key(arguments)
     if arguments.read and (arguments.lines or not has_records):
         arguments.usage_error("--read is for annotated texts")
-    what = "annotated texts, of which the texts alone are read"
+    what = "annotated texts; the annotations in this file are ignored"
     if arguments.lines or not has_records:
         what = "texts, a line each" if arguments.lines else "one text"
     tell(f"{source.name}: read as {what}")
@@ -455,8 +455,8 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
         for name, _ in arguments.read:
             if name not in ("format", "text"):
                 arguments.usage_error(
-                    f"--read {name}: annotations are not looked at, texts alone are "
-                    "read"
+                    f"--read {name}: the annotations are ignored; "
+                    "only text=KEY has an effect here"
                 )
         try:
             for record in reader.texts(path_or_lines(source)):
@@ -465,11 +465,13 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
             if is_named or arguments.read:
                 raise
             raise CommandError(
-                f"{error}; --format text reads {source.name} as plain text"
+                f"{error}; to read {source.name} as plain text, pass --format text"
             ) from error
     else:
         if arguments.format is None:
-            warn_of_columns(source, "it is read as one text; --format text says so")
+            warn_of_columns(
+                source, "it is read as one text; if that is right, pass --format text"
+            )
         name = {"name": Path(source.name).stem} if arguments.write == "brat" else {}
         yield TextRead(source.name, "".join(source.unkept()), name)
 
@@ -487,7 +489,7 @@ def _with_text_key(arguments: Arguments) -> Arguments:
 
 
 def _is_named(source: Source) -> bool:
-    """Whether the name of a file says that it holds annotated texts."""
+    """Tell whether the name of a file says that it holds annotated texts."""
     name = (source.path or "").removesuffix(".gz").lower()
     endings = [ending for f in text_formats().values() for ending in f.endings]
     return name.endswith((*endings, ".spacy"))

@@ -189,7 +189,7 @@ def _add_wrappers(add: Callable[..., Any]) -> None:
         "than memory; once"
     )
     add(
-        "--stream", type=positive, metavar="N", help=what + " unless --epochs says more"
+        "--stream", type=positive, metavar="N", help=what + " unless --epochs is larger"
     )
 
 
@@ -288,8 +288,9 @@ def _tell_raw_text(arguments: Arguments, corpus: Corpus) -> None:
     if corpus.n_unannotated and arguments.text is None:
         tell(
             f"{corpus.name}: {counted(corpus.n_unannotated, 'record')} without "
-            "annotations: their words can serve as raw text, a text a line of --text "
-            f"FILE; {RAW_TEXT_GAIN}"
+            "annotations; to learn from their words, write a text a line and pass "
+            "--text FILE;"
+            f" {RAW_TEXT_GAIN}"
         )
 
 
@@ -344,7 +345,8 @@ def _check_usage(arguments: Arguments) -> None:
         (
             arguments.model is None and not arguments.dry_run,
             "--model OUT is needed, the file to write the model to, as in "
-            f"{shlex.join(['skstruct', 'train', *files])} --model my-model; or --dry-run, which says how the "
+            f"{shlex.join(['skstruct', 'train', *files])} --model my-model; or "
+            "--dry-run, to see how the "
             "files are read",
         ),
         (stream and len(files) > 1, "--stream reads one FILE"),
@@ -354,15 +356,15 @@ def _check_usage(arguments: Arguments) -> None:
         ),
         (
             arguments.clusters and arguments.text is None,
-            "--clusters are of the words of --text FILE",
+            "--clusters needs --text FILE, whose words it groups",
         ),
         (
             stream and arguments.prefer,
-            "--stream keeps no texts, of which --prefer could take the last",
+            "--prefer needs all texts, and --stream does not keep them",
         ),
         (
             stream and (arguments.holdout or arguments.cv),
-            "--stream holds nothing out; --dev FILE scores on another file",
+            "--stream holds nothing out; pass --dev FILE to score on another file",
         ),
     ):
         if wrong:
@@ -378,7 +380,7 @@ def _clusters_parameter(arguments: Arguments, model: Any) -> str | None:
     names = parameters_named(model, "words")
     if not names:
         arguments.usage_error(
-            f"--text is for taggers; {type(model).__name__} reads no templates"
+            f"--text is for taggers; a {type(model).__name__} reads no templates"
         )
     check_inputs([arguments.text])
     return min(names, key=len)  # the outermost estimator gives it to those inside
@@ -465,8 +467,8 @@ def _learn(
 
 
 def _is_about_held_out(error: ValueError) -> bool:
-    """Whether an error of ``fit`` is about ``X_val`` or ``y_val``: a `PlaceError` has the
-    argument's name, others begin with it.
+    """Tell whether an error of ``fit`` is about ``X_val`` or ``y_val``: a `PlaceError`
+    has the argument's name, others begin with it.
     """
     name = getattr(error, "name", None) or str(error)
     return name.startswith(HELD_OUT_ARGUMENTS)
@@ -485,8 +487,8 @@ def _tell_chosen(arguments: Arguments, model: Any) -> None:
     )
     if chosen and lines is not None and preset_of(lines) is not None:
         tell(
-            f"features: preset {preset_of(lines)}, by the look of the tokens; "
-            "--features chooses another"
+            f"using the feature preset {preset_of(lines)} (detected); "
+            "to choose another, pass --features NAME"
         )
     for layer in layers(model):
         if hasattr(layer, "c1_"):
@@ -578,10 +580,7 @@ def _save_partial(model: Any, arguments: Arguments, learned: str | None = None) 
         _reset_session_parameters(model)
         model.save(path)
     except NotFittedError:  # the first epoch was not complete, or the members were not
-        tell(
-            "no model was kept; --param checkpoint=FOLDER saves each epoch, and the "
-            "same command resumes"
-        )
+        tell("no model was kept; to resume next time, pass --param checkpoint=FOLDER")
     except OSError as error:
         tell(f"no model was kept: {path}: {error.strerror}")
     else:

@@ -32,10 +32,7 @@ SEED = 0
 """Of the resamples: the same files give the same numbers."""
 
 
-DISAGREE = (
-    "interval and p disagree, as they may in close cases: they look at opposite tails "
-    "of the same resamples"
-)
+DISAGREE = "the interval and p disagree, which happens in close cases"
 """What is said where one finds a difference, at 5 %, and the other does not."""
 
 
@@ -185,12 +182,11 @@ def as_text(a: Side, b: Side) -> str:
     if tables[0] != tables[1] and "segments" in tables:
         without = names[1 - tables.index("segments")]
         lines.append(
-            f"{without} has no scores of segments, so that both are compared by those "
-            "of tokens"
+            f"{without} has no segment scores, so both are compared by token scores"
         )
     lines.append(_differ(a, b))
     if measure is None:
-        return "\n".join([*lines, "there is nothing to compare: no score of both"])
+        return "\n".join([*lines, "the two models have no score in common"])
     found = compared(a, b, measure)
     lines.append(
         f"{measure.replace('_', ' ')}: {names[1]} minus {names[0]} is "

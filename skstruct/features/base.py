@@ -127,7 +127,7 @@ class Encoder(ABC):
             That passed :meth:`check`.
         grow : bool
             Training: new features are added, and given rows. Without, features that
-            are not known are left out, and the encoder stays as it is.
+            are not choose from left out, and the encoder stays as it is.
 
         Returns
         -------
@@ -268,12 +268,12 @@ class Encoder(ABC):
 
     @property
     def scale(self) -> float:
-        """What values of features are multiplied by: 1 but for rows of numbers."""
+        """Return what values of features are multiplied by: 1 but for rows of numbers."""
         return 1.0
 
     @property
     def may_repeat(self) -> bool:
-        """Whether a token may have one feature several times."""
+        """Tell whether a token may have one feature several times."""
         return True
 
     # -- features in words -------------------------------------------------------------

@@ -326,7 +326,7 @@ class MixedEncoder(Encoder):
 
     @property
     def scale(self) -> float:
-        """What dense rows are multiplied by."""
+        """Return what dense rows are multiplied by."""
         return self.numbers.scale
 
     def rescaled(self, task: ChainTask, scale: float) -> ChainTask:

@@ -126,7 +126,7 @@ def _names_of(part: TokenCorpus, block: Block) -> FeatureNames | None:
 def _info_of(
     part: TokenCorpus, weighted: TokenCorpus, kind: str, width: int
 ) -> ColumnInfo | None:
-    """What is known of the columns of a block.
+    """Return what is known of the columns of a block.
 
     Under a weight, the columns of two blocks become one template.
     """

@@ -159,8 +159,8 @@ class PatternEncoder(NamedEncoder):
 
     @property
     def takes_both(self) -> bool:
-        """Whether tuples will do as well as str: of a model from a file that reads one
-        column.
+        """Tell whether tuples will do as well as str: of a model from a file that reads
+        one column.
         """
         return self.first_type is None and self.n_columns == 1
 

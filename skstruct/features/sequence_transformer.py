@@ -95,11 +95,11 @@ class SequenceTransformer(KeepsState, TransformerMixin):
         return np.array(self._names.all(), dtype=object)
 
     def _needs_labels(self) -> bool:
-        """Whether ``fit`` needs labels."""
+        """Tell whether ``fit`` needs labels."""
         return False
 
     def _parts(self) -> Iterable[Any]:
-        """What may be an estimator inside."""
+        """Return what may be an estimator inside."""
         return vars(self).values()
 
 
@@ -136,7 +136,7 @@ class KnowsColumns:
 
 
 def _are_columns(X: Any) -> bool:
-    """Whether sequences are arrays of one column, which transformers get as such."""
+    """Tell whether sequences are arrays of one column, which transformers get as such."""
     sequences = X if isinstance(X, (list, tuple)) else ()
     first = next((each for each in sequences if len(each)), None)
     return isinstance(first, np.ndarray) and first.ndim == 2
@@ -200,8 +200,8 @@ def stack_tokens(
 
 
 def _takes_missing(reader: Any) -> bool:
-    """Whether an estimator takes NaN: it, the first step of a pipeline, or a part of
-    what puts parts side by side, which refuse it themselves where they do not.
+    """Tell whether an estimator takes NaN: it, the first step of a pipeline, or a part
+    of what puts parts side by side, which refuse it themselves where they do not.
     """
     if reader is None or isinstance(reader, str):
         return True  # "passthrough", whose output is checked

@@ -455,7 +455,7 @@ class TemplateEncoder(IndexedEncoder):
 
     @property
     def may_repeat(self) -> bool:
-        """Whether templates share a name: one row may speak of a token twice then."""
+        """Tell whether templates share a name: one row may speak of a token twice then."""
         return self.nodes.may_repeat
 
     @property

@@ -128,7 +128,7 @@ class TemplateSide:
 
     @property
     def may_repeat(self) -> bool:
-        """Whether templates share a name: one row may speak of a token twice then."""
+        """Tell whether templates share a name: one row may speak of a token twice then."""
         return any(len({slot for slot, _ in uses}) < len(uses) for uses in self.uses)
 
     def joined(self) -> tuple[np.ndarray, np.ndarray]:
@@ -528,8 +528,8 @@ def row_names(
 # with the file
 # --------------------------------------------------------------------------------------
 def _compiled(encoder: TemplateEncoder, side: TemplateSide, c: int) -> dict[str, Any]:
-    """What follows from the templates: atoms of a combination, (its row, shift) by
-    template, sizes.
+    """Return what follows from the templates: atoms of a combination, (its row, shift)
+    by template, sizes.
     """
     compound = side.compounds[c]
     return {
@@ -557,7 +557,7 @@ def members_of_side(encoder: TemplateEncoder, side: TemplateSide) -> dict[str, A
 
 
 def _known(f: Members, done: list[Any]) -> dict[str, Any]:
-    """What the members of the next combination are compared with."""
+    """Return what the members of the next combination are compared with."""
     encoder = f["encoder"]
     side = f["side"]
     compound = f["side"].compounds[len(done)]

@@ -101,7 +101,7 @@ def parse_template(line: Any, where: str = "template") -> Template:
     for name, offset, column in MACRO.findall(line):
         if not (is_context(name) or name == CLUSTER or is_function(name)):
             raise ValueError(
-                f"{where}: unknown function %{name} in {line!r}; known are "
+                f"{where}: unknown function %{name} in {line!r}; choose from "
                 f"{FUNCTION_NAMES}"
             )
         if len(offset) > 5 or abs(int(offset)) > FARTHEST:
@@ -411,7 +411,7 @@ class FeatureTemplates:
         """
         if name not in PRESETS:
             raise ValueError(
-                f"unknown preset {name!r}; known are {', '.join(sorted(PRESETS))}"
+                f"unknown preset {name!r}; choose from {', '.join(sorted(PRESETS))}"
             )
         return cls(PRESETS[name])
 
@@ -517,8 +517,8 @@ def resolve_templates(
 def is_template_path(
     features: Any,
 ) -> TypeGuard[str | os.PathLike[str]]:
-    """Whether ``features`` is the path of a file: a path object, or a str that names a
-    folder.
+    """Tell whether ``features`` is the path of a file: a path object, or a str that
+    names a folder.
 
     Other strings are names of presets, so that a file in the working folder never
     changes what they mean.

@@ -95,7 +95,9 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
 
     @property
     def inputs(self) -> Any:
-        """What it reads: what the first transformer says that reads words, or None."""
+        """Return what it reads: what the first transformer says that reads words, or
+        None.
+        """
         return next(
             (part.inputs for part in self._parts() if hasattr(part, "inputs")), None
         )
@@ -156,8 +158,8 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         return found
 
     def _remembered(self) -> Remembered:
-        """What is known of all columns; there from the first fit on, or the first call
-        of fitted parts.
+        """Return what is known of all columns; there from the first fit on, or the
+        first call of fitted parts.
         """
         return self.__dict__.setdefault("_known", Remembered())
 

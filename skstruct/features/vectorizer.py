@@ -268,7 +268,7 @@ def _summed(bag: Bag) -> Bag:
 # In files
 # --------------------------------------------------------------------------------------
 def _parts(vectorizer: TokenVectorizer) -> dict[str, Any]:
-    """What a file has of one, by name."""
+    """Return what a file has of one, by name."""
     parts = vectorizer.get_params()
     if hasattr(vectorizer, "n_features_out_"):
         used = vectorizer._used.astype(np.int32)

@@ -546,7 +546,7 @@ def clusters_of(words: Any, corpus: TokenCorpus) -> WordClusters | None:
 # In files. Where there are clusters they are all that counts: vectors are left out
 # --------------------------------------------------------------------------------------
 def _parts(words: WordVectors) -> dict[str, Any]:
-    """What a file has of one, by name."""
+    """Return what a file has of one, by name."""
     given = words.get_params()
     if callable(given["tokenizer"]):
         known = ", ".join(map(repr, RULES))

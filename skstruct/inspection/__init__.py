@@ -85,5 +85,5 @@ __all__ += ["ReliabilityDisplay", "TransitionDisplay", "size_curve", "SizeCurve"
 
 
 def __dir__() -> list[str]:
-    """What completion offers: public names, and no modules of builders."""
+    """Return what completion offers: public names, and no modules of builders."""
     return sorted(__all__)

@@ -89,7 +89,7 @@ def of_one_sequence(model: Any, sequence: Any) -> Iterator[None]:
 
 
 def _is_corpus(model: Any, X: Any) -> bool:
-    """Whether it is something that a fitted model predicts."""
+    """Tell whether it is something that a fitted model predicts."""
     try:
         return len(model.predict(X)) > 0
     except (AttributeError, TypeError, ValueError):
@@ -246,7 +246,7 @@ def kind_of(X: Any, y: Corpus) -> str:
 
 
 def _is_tree(heads: Iterable[Any]) -> bool:
-    """Whether the heads lead from every token to the root."""
+    """Tell whether the heads lead from every token to the root."""
     above = np.array([0, *map(int, heads)])
     if above.min() < 0 or above.max() >= len(above):
         return False

@@ -98,12 +98,14 @@ class Finding(NamedTuple):
 
     @property
     def position(self) -> int:
-        """Where it begins."""
+        """Return where it begins."""
         return self.start
 
     @property
     def place(self) -> str:
-        """Where the sequence stands, in words; its number if nothing else is known."""
+        """Return where the sequence stands, in words; its number if nothing else is
+        known.
+        """
         return str(self.where) or f"sequence {self.sequence}"
 
 
@@ -133,7 +135,7 @@ class Findings(Records):
         return sum(each.chance or 0.0 for each in self)
 
     def likely(self) -> Findings:
-        """Return the first of them, as far as errors are to be expected: `MOST_ERRORS`
+        """Return the first of them, as far as errors are expected: `MOST_ERRORS`
         of these, in at most three times as many findings; all if they are few.
         """
         if len(self) <= FEW * self.expected():
@@ -153,7 +155,7 @@ class Findings(Records):
         listed = ", ".join(f"{kinds[kind]:,} {kind}" for kind in KINDS if kinds[kind])
         text = counted(len(self), "finding") + (f": {listed}" if listed else "")
         if any(each.chance is not None for each in self):
-            text += f"; expect {about(self.expected())} of them to be errors"
+            text += f"; {about(self.expected())} of these are probably errors; others may be missed"
         return text
 
     def __str__(self) -> str:

@@ -47,7 +47,7 @@ def patterns_of(file: ForeignBytes, lines: list[bytes], syntax: str) -> Patterns
 
 
 def _matches_bytes(patterns: Patterns) -> bool:
-    """Whether a pattern cuts tokens, perhaps amid a character."""
+    """Tell whether a pattern cuts tokens, perhaps amid a character."""
     return any(m.expression for p in patterns.patterns for m in p.macros)
 
 

@@ -142,5 +142,5 @@ __getattr__, _ = lazy(
 
 
 def __dir__() -> list[str]:
-    """What completion offers: public names, and no modules of builders."""
+    """Return what completion offers: public names, and no modules of builders."""
     return sorted(__all__)

@@ -332,7 +332,7 @@ def _all_right(is_wrong: np.ndarray, counts: np.ndarray) -> np.ndarray:
 # What is counted of each task
 # --------------------------------------------------------------------------------------
 def encodes_segments(*corpora: Iterable[Iterable[Any]]) -> bool:
-    """Whether the labels of some corpora are read as segments."""
+    """Tell whether the labels of some corpora are read as segments."""
     return are_chunks(
         label
         for y in corpora

@@ -92,7 +92,7 @@ class Request:
         self.kind = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
 
     def read_options(self, known: Collection[str]) -> None:
-        """Set ``options``; those that are not known are refused."""
+        """Set ``options``; those that are not choose from refused."""
         given = parse_qs(
             self.environ.get("QUERY_STRING", ""),
             keep_blank_values=True,

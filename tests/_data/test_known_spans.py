@@ -97,7 +97,7 @@ ERRORS = {
     r"\(0, 1, 'A'\) overlaps \(0, 3, 'A'\)": [(0, 3, "A"), (0, 1, "A")],
     r"\(0, 1, 'B'\) cannot stand where \(0, 1, 'A'\) does": [(0, 1, "A"), (0, 1, "B")],
     r"overlaps \(0, 1, 'O'\)": [(0, 3, None), (0, 1, "O")],
-    "no label has the type 'C'; known are 'A', 'B'": [(0, 1, "C")],
+    "no label has the type 'C'; choose from 'A', 'B'": [(0, 1, "C")],
     "several types must be str": [(0, 1, ("A", "O"))],
     r"leaves the text, which has 9 characters": [(0, 12, "A")],
     r"expected \(start, end, label\)": [(0, 1)],

@@ -204,7 +204,7 @@ def test_trees_that_a_parser_cannot_build():
         explain(parser, CROSSING, CROSSED)
     with pytest.raises(ValueError, match="got 3 tokens and 2 labels"):
         explain(parser, X[0], Y[0][:2])
-    with pytest.raises(ValueError, match="position 1: .*unknown label; known are"):
+    with pytest.raises(ValueError, match="position 1: .*unknown label; choose from"):
         explain(parser, X[0], [Y[0][0], (3, "nobody"), Y[0][2]])
     with pytest.raises(ValueError, match="exactly one root"):
         explain(parser, X[0], [(2, "det"), (0, "root"), (0, "root")])

@@ -44,7 +44,7 @@ def forged(path):
     [
         (
             lambda e: e.update({"class": "os.system"}),
-            "unknown class 'os.system'; known are .*Segmenter",
+            "unknown class 'os.system'; choose from .*Segmenter",
         ),
         (lambda e: e.update({"class": "FeatureTemplates"}), "unknown class"),
         (lambda e: e.update({"class": ["x"]}), "unknown class"),

@@ -194,7 +194,7 @@ def test_later_calls_know_labels_that_stood_in_sets():
     ).classes_.tolist() == list("ABCD")
     with pytest.raises(
         ValueError,
-        match="sequence 0, position 1: unknown label; known are .* got str 'E'",
+        match="sequence 0, position 1: unknown label; choose from .* got str 'E'",
     ):
         StructuredPerceptron().partial_fit(
             [["a", "b"]], [["A", {"B", "E"}]], classes=list("ABCD")

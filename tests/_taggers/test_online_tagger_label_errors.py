@@ -74,7 +74,7 @@ def test_classes_in_a_later_call():
         ):
             tagger.partial_fit(*STR, classes=classes)
     with pytest.raises(
-        ValueError, match="unknown label; known are 'A', 'B', 'C', got str 'D'"
+        ValueError, match="unknown label; choose from 'A', 'B', 'C', got str 'D'"
     ):
         tagger.partial_fit([["d"]], [["D"]])
 

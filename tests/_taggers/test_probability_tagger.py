@@ -120,7 +120,7 @@ def test_all_segments_above_a_probability(tagger):
         ),
         (
             [[(0, 1, "Z")], []],
-            "sequence 0, position 0: no label has the type 'Z'; known are 'X', 'Y'",
+            "sequence 0, position 0: no label has the type 'Z'; choose from 'X', 'Y'",
         ),
         (
             [[(0, 1)], []],

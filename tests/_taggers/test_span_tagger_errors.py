@@ -52,7 +52,7 @@ def test_one_warning_a_fit():
     moved = [[(0, 2, "PER"), (4, 6, "PER"), (17, 18, "LOC")], *y[1:]]
     text = (
         "3 of 24 spans do not end where tokens do: 2 moved to the nearest token, 1 left unknown; "
-        "alignment_report(X, y) lists them"
+        "to list them: alignment_report(X, y)"
     )
     n = sum(map(len, moved))
     with pytest.warns(UserWarning) as caught:
@@ -77,11 +77,11 @@ def test_spans_left_out_are_warned_of():
         )
     assert [str(each.message) for each in caught] == [
         "1 of 6 spans does not end where tokens do: 1 left unknown; 3 of 6 spans are left out: 2 without a "
-        "token, 1 overlapping others; alignment_report(X, y) lists them"
+        "token, 1 overlapping others; to list them: alignment_report(X, y)"
     ]
     with pytest.warns(
         UserWarning,
-        match="^1 of 1 span is left out: 1 without a token; alignment_report",
+        match="^1 of 1 span is left out: 1 without a token; to list them: alignment_report",
     ):
         SpanTagger(perceptron()).partial_fit(
             ["Ann met Bob.", "Rome"], [[(3, 4, "PER")], []]

@@ -54,7 +54,9 @@ def test_no_model_is_overwritten(folder, capsys, tmp_path):
     assert run(capsys, *train)[0] == 0
     before = (tmp_path / "m").read_bytes()
     code, _, err = run(capsys, *train, "--seed", 1)
-    assert code == 1 and err.endswith("m: is there already; --force replaces it\n")
+    assert code == 1 and err.endswith(
+        "m: exists already; to replace it, pass --force\n"
+    )
     assert (tmp_path / "m").read_bytes() == before
     assert run(capsys, *train, "--seed", 1, "--force")[0] == 0
     assert (tmp_path / "m").read_bytes() != before
@@ -132,7 +134,7 @@ def goes_on(tmp_path, whole, X, y):
 
 def test_a_file_that_was_learned_is_not_scored_without_a_word(folder, capsys, tmp_path):
     run_train(capsys, folder / "train.txt", "-m", tmp_path / "m", "--epochs", 1)
-    said = "the model has learned from this file"
+    said = "the model was trained on this file"
     copied = tmp_path / "copy.txt"
     copied.write_bytes((folder / "train.txt").read_bytes())
     for path in (folder / "train.txt", copied):
@@ -150,4 +152,4 @@ def test_a_file_that_was_learned_is_not_scored_without_a_word(folder, capsys, tm
     copied.write_bytes((tmp_path / "m").read_bytes())
     err = run(capsys, "evaluate", *both)[2]
     for model in both[:2]:
-        assert f"{model} has learned from this file" in err
+        assert f"{model} was trained on this file" in err

@@ -11,7 +11,7 @@ from skstruct.cli.command_words import in_command_words
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ("offsets='utf-16' would say so", "--offsets utf-16 would say so"),
+        ("if wrong, pass offsets='utf-16'", "if wrong, pass --offsets utf-16"),
         (
             "offsets='utf-16', ends='inclusive' says it",
             "--offsets utf-16, --ends inclusive says it",

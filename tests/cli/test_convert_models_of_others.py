@@ -156,7 +156,7 @@ def test_learning_from_data_of_crfsuite(tmp_path, capsys):
         ),
         ("A\tw\nB\tw:nan\n", "data, line 2: expected name or name:value"),
         ("A\tw:1:2\n", "data, line 1: expected name or name:value"),
-        ("\n\n", "there is no sentence in it"),
+        ("\n\n", "the file has no sentence"),
     ],
 )
 def test_data_that_is_none(text, message, model, tmp_path, capsys):
@@ -256,8 +256,10 @@ def test_pickles_are_told_by_their_content_or_name(tmp_path, capsys):
 
 def test_convert_says_what_is_wrong(model, tmp_path, capsys):
     code, _, err = run(capsys, "convert", model("wapiti"), tmp_path / "model.bin")
-    assert code == 2 and "does not tell what to write: it may end in .skstruct, " in err
-    assert ".html, or --to says one of skstruct, crfsuite, crf++" in err
+    assert (
+        code == 2 and "does not say which format to write: end it in .skstruct, " in err
+    )
+    assert ".html, or pass --to with one of skstruct, crfsuite, crf++" in err
     code, _, err = run(capsys, "convert", tmp_path / "absent", tmp_path / "model.txt")
     assert code == 1 and "absent: No such file" in err
     (tmp_path / "text").write_text("something else")

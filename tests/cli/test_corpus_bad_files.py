@@ -67,7 +67,7 @@ def test_nothing_to_evaluate_or_tag(models, capsys, tmp_path, kind):
     (tmp_path / "empty").write_text("\n\n")
     refused(
         capsys,
-        "there is no sentence in it",
+        "the file has no sentence",
         "evaluate",
         tmp_path / "empty",
         "-m",
@@ -101,7 +101,7 @@ def test_nothing_to_evaluate_or_tag(models, capsys, tmp_path, kind):
         ),
         (
             b"a 0 r\n",
-            "line 1: the model reads 2 columns of a token; found 1; --tokens says which to read",
+            "line 1: the model reads 2 columns of a token; found 1; choose which to read with --tokens",
         ),
     ],
 )
@@ -164,7 +164,7 @@ def test_models_the_command_line_does_not_know(models, capsys, tmp_path):
         for command in ("tag", "evaluate"):
             refused(
                 capsys,
-                "the command line reads tokens only",
+                "which the command line cannot; use it in Python",
                 command,
                 models / "labels",
                 "-m",
@@ -172,7 +172,7 @@ def test_models_the_command_line_does_not_know(models, capsys, tmp_path):
             )
         refused(
             capsys,
-            "the command line reads tokens only",
+            "which the command line cannot; use it in Python",
             "show",
             "-m",
             tmp_path / name,

@@ -102,7 +102,7 @@ def test_evaluate_says_which_labels_the_model_does_not_know(folder, capsys, stdi
     stdin("the DT X\n")
     code, out, err = run(capsys, "evaluate", "-m", folder / "chunk", "--json")
     assert code == 0 and json.loads(out)["token_accuracy"] == 0.0
-    assert "none of the labels is known to the model; 1 token with these labels" in err
+    assert "no label is known to the model; 1 token with these labels" in err
 
 
 def test_evaluate_schemes(capsys, stdin):

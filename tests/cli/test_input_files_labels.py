@@ -51,7 +51,7 @@ def test_thousands_of_labels(inside, capsys):
     )
     (told,) = train(capsys, "a.conll", "-a", "pa")
     assert (
-        "a.conll: 501 labels for 1,100 tokens; is it the right column? --label says which"
+        "a.conll: 501 labels for 1,100 tokens; if it is not the label column, pass --label COLUMN"
         in told
     )
 
@@ -97,7 +97,7 @@ def test_text_where_columns_are_read(inside, capsys):
 def test_labels_that_differ_in_case_or_spaces_alone(inside, capsys):
     (inside / "a.conll").write_text("Ann B-PER\nran O\nto o\n\n" * 9)
     (told,) = train(capsys, "a.conll")
-    assert told.endswith("alone are learned as different ones: 'O' and 'o'")
+    assert told.endswith("alone are learned as different labels: 'O' and 'o'")
     rows = [["PER", 0, 3], ["per ", 0, 3], ["LOC", 4, 7]]
     (inside / "a.jsonl").write_text(
         "".join(

@@ -47,20 +47,20 @@ NOTHING = {
         conllu(upos=TAGS),
         [],
         "xpos is empty: every token has the label '_', and there is nothing to learn; "
-        "upos has 5 labels: --label upos; --force",
+        "upos has 5 labels: --label upos; to train anyway, pass --force",
     ),
     "one label": (
         "a.conll",
         rows(WORDS, TAGS, SAME),
         [],
         "column -1: every token has the label 'X': there is nothing to learn; column 1 "
-        "has 5 labels: --label 1; --force",
+        "has 5 labels: --label 1; to train anyway, pass --force",
     ),
     "one label beside a column that counts": (
         "a.conll",
         rows(map(str, range(10)), WORDS, SAME),
         ["--tokens", "1"],
-        "every token has the label 'X': there is nothing to learn; --force",
+        "every token has the label 'X': there is nothing to learn; to train anyway, pass --force",
     ),
     "labels that are words": (
         "a.conll",
@@ -69,8 +69,8 @@ NOTHING = {
             for k in range(4)
         ),
         [],
-        "column -1: 40 labels for 40 tokens, 40 of them seen once: these are no labels; "
-        "column 1 has 5 labels: --label 1; --force",
+        "column -1: 40 labels for 40 tokens, 40 of them seen once: these do not look like labels; "
+        "column 1 has 5 labels: --label 1; to train anyway, pass --force",
     ),
     "sentences of one token": (
         "a.conll",
@@ -82,13 +82,13 @@ NOTHING = {
         "a.txt",
         "".join(f"X\tw={w}\n" for w in WORDS),
         ["--format", "crfsuite"],
-        "every token has the label 'X': there is nothing to learn; --force",
+        "every token has the label 'X': there is nothing to learn; to train anyway, pass --force",
     ),
     "lines of one word": (
         "a.seg",
         "".join(f"{w}\n" for w in WORDS),
         [],
-        "each of 10 lines is one word: nothing parts words, and none can be learned",
+        "each of 10 lines is one word, so there are no word boundaries to learn",
     ),
     "words of one character": (
         "a.seg",
@@ -100,20 +100,20 @@ NOTHING = {
         "a.conllu",
         conllu(xpos=TAGS),
         ["-a", "parser"],
-        "all heads are 0: there are no trees to learn; --force",
+        "all heads are 0: there are no trees to learn; to train anyway, pass --force",
     ),
     "spans under other keys": (
         "a.jsonl",
         jsonl(*[{"text": "Ann ran.", "marks": [[0, 3, "PER"]], "by": "me"}] * 3),
         [],
-        "there is no annotated text in it; of jsonl it has 3 records (a list under "
+        "the file has no annotated text; of jsonl it has 3 records (a list under "
         "'marks' that is not understood), first ",
     ),
     "empty lists of spans": (
         "a.jsonl",
         jsonl(*[{"text": "Ann ran.", "spans": []}] * 3),
         [],
-        "no span is annotated in 3 texts: nothing to learn",
+        "none of 3 texts has an annotated span",
     ),
 }
 
@@ -174,7 +174,7 @@ def test_decisions_that_never_say_what_is_no_span(capsys, tmp_path):
     )
     code, err = train(capsys, path, text)
     assert code == 1 and f"{path}: the label 'S-PER' alone was learned, and no" in err
-    assert "some text must say what is no span" in err
+    assert "at least one text needs words outside of spans" in err
     code, err = train(capsys, path, text, "--force")
     assert code == 0 and "the label 'S-PER' alone was learned: all is of it" in err
 
@@ -206,9 +206,7 @@ def test_what_can_be_learned_is(capsys, tmp_path, case):
 def test_tokens_without_label_are_counted(capsys, tmp_path):
     text = conllu(misc=[f"ner={t}" if t != "V" else "_" for t in TAGS])
     code, err = train(capsys, tmp_path / "a.conllu", text, "--label", "misc:ner")
-    assert (
-        code == 0 and "8 of 40 tokens have no label, and say nothing of theirs" in err
-    )
+    assert code == 0 and "8 of 40 tokens have no label and are ignored" in err
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -218,13 +216,21 @@ def test_columns_that_count_or_say_nothing_are_named(capsys, tmp_path, first):
     code, err = train(capsys, path, rows(count, WORDS, ["me"] * 10, TAGS))
     assert code == 0
     assert (
-        f"{path}: column 0 of tokens counts 1, 2, 3 in each sentence: --tokens" in err
+        f"{path}: column 0 of tokens counts 1, 2, 3 in each sentence; choose what to read with --tokens"
+        in err
     )
-    assert f"{path}: column 2 of tokens is 'me' throughout: --tokens" in err
+    assert (
+        f"{path}: column 2 of tokens is 'me' throughout; choose what to read with --tokens"
+        in err
+    )
     code, err = train(capsys, path, rows(count, TAGS))
-    assert "the tokens are 1, 2, 3 of each sentence: --tokens" in err
+    assert "the tokens are 1, 2, 3 of each sentence: choose" in err
     code, err = train(capsys, path, rows(WORDS, count))
-    assert code == 0 and "the labels count the tokens: --label" in err
+    assert (
+        code == 0
+        and "the labels only number the tokens; choose another column with --label"
+        in err
+    )
     code, err = train(capsys, path, rows(WORDS, TAGS, TAGS))
     assert code == 0 and "warning" not in err
 

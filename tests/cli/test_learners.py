@@ -76,6 +76,6 @@ def test_other_names_of_algorithms(text, name):
 
 
 def test_unknown_algorithms(capsys, tmp_path):
-    for text, message in ("nonsense", "known are"), ("Segmenter", "goes around"):
+    for text, message in ("nonsense", "choose from"), ("Segmenter", "goes around"):
         code, _, err = run(capsys, "train", "x", "-m", tmp_path / "m", "-a", text)
         assert code == 2 and message in err

@@ -71,8 +71,8 @@ def test_another_order_is_no_error(name, evaluated):
 def test_an_id_that_is_not_on_both_sides_once_is_named(name, evaluated):
     write = FORMATS[name]
     for gold, pred, message in (
-        (write("x", "x"), write("x", "y"), "the id x stands there again, after"),
-        (write("x", "y"), write("x", "x"), "the id x stands there again, after"),
+        (write("x", "x"), write("x", "y"), "the id x occurs again, after"),
+        (write("x", "y"), write("x", "x"), "the id x occurs again, after"),
         (write("x", "y"), write("x", "z"), "no record with the id y, as there is in"),
         (write("x", "y"), write("x", None, order=(0,)), "no record with the id y"),
         (write("x", None, order=(0,)), write("x", "z"), "no record with the id z"),

@@ -41,7 +41,7 @@ def test_a_record_with_the_id_and_text_of_an_earlier_file_takes_its_place(
     )
     code, _, err = run_train(capsys, a, b, "-m", tmp_path / "m", "--epochs", 2)
     assert code == 0
-    assert "b.jsonl: 1 text takes the place of those with their ids" in err
+    assert "b.jsonl: 1 text takes the place of those with the same ids" in err
     assert "warning" not in err
     assert counts_of(tmp_path / "m") == {"texts": 4, "spans": 6, "types": 2}
 
@@ -53,7 +53,7 @@ def test_texts_without_ids_that_differ_are_said(first, tmp_path, capsys):
     assert code == 0
     assert (
         f"warning: 1 text has other spans elsewhere, such as {a}, line 2 and {b}, line 1; "
-        "--prefer last lets the later one win" in err
+        "to keep the later one, pass --prefer last" in err
     )
     assert counts_of(tmp_path / "m")["texts"] == 4
     for files, texts, spans in (((a, b), 3, 6), ((b, a), 3, 6)):
@@ -135,4 +135,4 @@ def test_a_stream_prefers_nothing(first, tmp_path, capsys):
     code, _, err = run(
         capsys, "train", a, "-m", tmp_path / "m", "--stream", 2, "--prefer", "last"
     )
-    assert code == 2 and "--stream keeps no texts" in err
+    assert code == 2 and "--stream does not keep them" in err

@@ -107,7 +107,7 @@ def test_a_file_that_does_not_fit_shows_both(
     code, out, err = run(capsys, "tag", name, "-m", numbered_model)
     assert (code, out) == (1, "")
     assert seen in err and "the model learned from columns, tokens 1, label 2" in err
-    assert "separator tab" in err and "--tokens says how to read" in err
+    assert "separator tab" in err and "pass --tokens" in err
 
 
 def test_columns_without_the_separator(tmp_path, capsys):
@@ -252,7 +252,7 @@ def test_what_an_option_changed_is_not_called_learned(tmp_path, capsys):
         capsys.readouterr()
         arguments = ["tag", tmp_path / "a", *given, option, value]
         assert cli.main(list(map(str, arguments))) == 0
-        why = f"(as the model learned{f' but for {option}' * changed})"
+        why = f"(as in training{f' but for {option}' * changed})"
         assert why in capsys.readouterr().err, option
 
 

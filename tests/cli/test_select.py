@@ -25,7 +25,7 @@ def test_select(files, capsys):
     code, default, err = run(
         capsys, "select", files / "train.txt", "-m", files / "perceptron", "-k", 2
     )
-    assert code == 0 and "no probabilities: --strategy margin" in err
+    assert code == 0 and "using --strategy margin" in err
     given = "--strategy", "least_confident"
     code, _, err = run(
         capsys, "select", files / "train.txt", "-m", files / "perceptron", *given
@@ -75,7 +75,7 @@ def test_a_pool_of_fewer_than_asked_for_is_said(files, capsys):
     assert "fewer" not in run(capsys, *select, 2, "--lines")[2]
     code, out, err = run(capsys, *select, 2)
     assert code == 0 and out.count("\n") == 1
-    assert "1 text, fewer than -k 2; --lines takes each line for one" in err
+    assert "1 text, fewer than -k 2; if each line is a text, pass --lines" in err
     _, _, err = run(
         capsys, "select", files / "train.txt", "-m", files / "crf", "-k", 9999
     )

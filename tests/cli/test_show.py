@@ -180,5 +180,5 @@ def test_an_explanation_takes_no_label(capsys, tmp_path):
             )
         assert (
             end.value.code == 2
-            and "--label lists weights; --explain tells" in capsys.readouterr().err
+            and "--label is for lists of weights" in capsys.readouterr().err
         )

@@ -177,7 +177,7 @@ def test_format_says_what_is_text(capsys):
     Path("notes").write_text(text)
     code, _, err = run(capsys, "tag", "notes", "-m", "ner")
     assert code == 1 and "notes, line 1: not valid JSON" in err
-    assert "--format text reads notes as plain text" in err
+    assert "to read notes as plain text, pass --format text" in err
     assert json.loads(tagged(capsys, "notes", "--format", "text"))["text"] == text
     Path("notes.jsonl").write_text("Ann\n")  # its name says that it is none
     code, _, err = run(capsys, "tag", "notes.jsonl", "-m", "ner")
@@ -208,7 +208,7 @@ def test_columns_read_as_one_text_are_told(capsys, line):
     code, out, err = run(capsys, "tag", "columns", "-m", "ner")
     assert code == 0 and json.loads(out)["text"] == line
     assert (
-        "columns: looks like columns; it is read as one text; --format text says so"
+        "columns: looks like columns; it is read as one text; if that is right, pass --format text"
         in err
     )
     tagged(capsys, "columns", "--format", "text")
@@ -272,9 +272,9 @@ def test_the_target_is_checked_first(capsys, monkeypatch, command):
     Path("letter.txt").write_text(TEXT)
     Path("folder").mkdir()
     for target, message in (
-        ("nowhere/out.jsonl", "nowhere/out.jsonl: folder does not exist"),
+        ("nowhere/out.jsonl", "nowhere/out.jsonl: the folder does not exist"),
         ("folder", "folder: is not a regular file"),
-        ("letter.txt/out", "letter.txt/out: folder does not exist"),
+        ("letter.txt/out", "letter.txt/out: the folder does not exist"),
     ):
         code, out, err = run(capsys, command, "letter.txt", "-m", "ner", "-o", target)
         assert (code, out) == (1, "") and message in err
@@ -309,7 +309,7 @@ def test_what_a_person_has_annotated_is_not_replaced(capsys):
     for path in "more", "letter.txt":  # of another name: old and new would be mixed
         given = "tag", path, "-m", "ner", "--write", "brat", "-o", "gold"
         code, _, err = run(capsys, *given)
-        assert code == 1 and "gold: has files .ann already" in err
+        assert code == 1 and "gold: has .ann files already" in err
         assert sorted(os.listdir("gold")) == ["0.ann", "0.txt"]
     tagged(capsys, "letter.txt", "--write", "brat", "-o", "gold", "--force")
     assert Path("gold/0.ann").read_bytes() == before

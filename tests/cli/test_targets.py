@@ -199,7 +199,8 @@ def test_what_is_there_is_replaced_if_that_is_asked_for(
         code, printed, err = run(capsys, *arguments_of(given, corpora, path))
         assert (code, printed) == (1, "")
         assert (
-            err == f"skstruct: error: {path}: is there already; --force replaces it\n"
+            err
+            == f"skstruct: error: {path}: exists already; to replace it, pass --force\n"
         )
         assert out.read_text() == "another's work"
     for path in tmp_path / "link", out:
@@ -254,7 +255,10 @@ def test_a_dash_is_standard_output_or_an_error(
     assert os.listdir(tmp_path) == []
     if not target.takes_standard:
         assert (code, printed, work) == (1, "", [])
-        assert "-: would be standard output, which is not written to here; ./-" in err
+        assert (
+            "-: this cannot be written to standard output; for a file of that name, write ./-"
+            in err
+        )
         return
     assert code == 0 and run(capsys, *arguments_of(given, corpora, "file"))[0] == 0
     written = Path("file").read_text("utf-8")
@@ -292,7 +296,7 @@ def test_files_of_the_demo(tmp_path, capsys):
     (tmp_path / "test.txt").mkdir()
     for folder, message in (
         (tmp_path, "is not a regular file"), (tmp_path / "none", "folder does not exist"),
-        (f"{tmp_path}/a\0b", "has a NUL character"), ("-", "would be standard output"),
+        (f"{tmp_path}/a\0b", "has a NUL character"), ("-", "cannot be written to standard output"),
     ):  # fmt: skip
         code, _, err = run(capsys, "demo", "--files", folder)
         assert code == 1 and message in err
@@ -301,7 +305,7 @@ def test_files_of_the_demo(tmp_path, capsys):
     assert run(capsys, "demo", "--files", tmp_path)[0] == 0
     (tmp_path / "train.txt").write_text("mine")
     code, _, err = run(capsys, "demo", "--files", tmp_path)
-    assert code == 1 and "train.txt: is there already; --force replaces it" in err
+    assert code == 1 and "train.txt: exists already; to replace it, pass --force" in err
     assert (tmp_path / "train.txt").read_text() == "mine"
     assert run(capsys, "demo", "--files", tmp_path, "--force")[0] == 0
     assert (tmp_path / "train.txt").read_text() != "mine"

@@ -89,7 +89,7 @@ def test_labels_in_python_say_what_to_write(tmp_path):
         (["b", "a\0b"], "line 2: metadata: sequence 1: expected the name of a file"),
         (["a", "./a"], "line 2: metadata: sequence 1: there is a text 'a' already"),
         (["x" * 300], "File name too long"),
-        (["taken"], "taken.txt: is there already; --force replaces it"),
+        (["taken"], "taken.txt: exists already; to replace it, pass --force"),
         (["folder"], "folder.txt: is not a regular file"),
     ],
 )

@@ -61,7 +61,7 @@ def test_train(arguments, folder, capsys):
         and "read 80 texts, 78 spans" in err
         and "trained SpanTagger" in err
     )
-    assert "features: preset text" in err
+    assert "using the feature preset text" in err
     X, _ = read_spans("test.jsonl")
     assert skstruct.load("found").predict(X) == skstruct.load("ner").predict(X)
 
@@ -95,7 +95,7 @@ def test_a_stream_of_texts_of_which_some_are_white_space(folder, capsys):
     assert code == 0, err
     (folder / "some.jsonl").write_text(rows[0])
     code, _, err = run_train(capsys, "some.jsonl", "-m", "found", "--stream", 1)
-    assert code == 1 and "some.jsonl: there is no annotated text in it" in err
+    assert code == 1 and "some.jsonl: the file has no annotated text" in err
 
 
 def test_the_first_text_may_be_empty(folder, capsys):
@@ -121,7 +121,7 @@ def test_what_train_refuses(folder, capsys):
         (
             ["--read", "foo=1"],
             2,
-            "known are annotated, annotator, control, discontinuous, end, ends, format, label, label_names, labels, length, ",
+            "choose from annotated, annotator, control, discontinuous, end, ends, format, label, label_names, labels, length, ",
         ),
         (
             ["--read", "text=body"],
@@ -150,7 +150,7 @@ def test_what_train_refuses(folder, capsys):
     )
     (folder / "empty.jsonl").write_text("")
     assert (
-        "there is no annotated text in it"
+        "the file has no annotated text"
         in run(capsys, "train", "empty.jsonl", "-m", "none")[2]
     )
     (folder / "a.txt").write_text("a N\nb N\n")
@@ -196,9 +196,9 @@ def test_annotations_do_not_matter_to_tag(folder, capsys):
     for wrong, message in (
         ("format=foo", "--read: format must be one of 'auto'"),
         ("text=[1]", "--read: text must be a str"),
-        ("offsets=utf-16", "--read offsets: annotations are not looked at"),
-        ("annotator=ann", "--read annotator: annotations are not looked at"),
-        ("discontinuous=cover", "--read discontinuous: annotations are not looked at"),
+        ("offsets=utf-16", "--read offsets: the annotations are ignored"),
+        ("annotator=ann", "--read annotator: the annotations are ignored"),
+        ("discontinuous=cover", "--read discontinuous: the annotations are ignored"),
     ):
         code, _, err = run(capsys, "tag", "tasks.json", "-m", "ner", "--read", wrong)
         assert code == 2 and message in err

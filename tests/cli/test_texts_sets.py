@@ -108,7 +108,7 @@ def test_check_of_corpora_of_different_types(capsys):
         issue["record"] == f"PER.jsonl, line {len(X)}" and issue["suggested"] == "PER"
     )
     code, _, err = run(capsys, "check", "PER.jsonl", "--annotated", "LOC.jsonl=LOC")
-    assert code == 2 and "LOC.jsonl is none of the files" in err
+    assert code == 2 and "LOC.jsonl is not among the files" in err
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_check_of_corpora_of_different_types(capsys):
         ),
         (
             ["PER.jsonl", "--annotated", "LOC.jsonl=LOC"],
-            "LOC.jsonl is none of the files",
+            "LOC.jsonl is not among the files",
         ),
         (
             ["PER.jsonl", "--annotated", "PER.jsonl"],

@@ -130,7 +130,7 @@ def test_a_search_says_what_it_chose(folder, capsys, tmp_path):
         (
             "trees.txt",
             ["-a", "parser", "--label", "1"],
-            "of a parser it is the head and its label",
+            "a parser always reads the head and its label",
         ),
         ("trees.txt", ["-a", "parser", "--calibrate"], "--calibrate is for taggers"),
         (
@@ -265,7 +265,7 @@ def test_columns_for_a_segmenter_are_noticed(folder, capsys, tmp_path):
     assert (
         code == 0
         and out
-        and "labels.txt: looks like columns; a segmenter takes each line" in err
+        and "labels.txt: looks like columns; a segmenter reads each line" in err
     )
     assert run(capsys, "tag", folder / "words.seg", "-m", tmp_path / "m")[2] == ""
 
@@ -330,8 +330,8 @@ def test_the_features_chosen_are_said(folder, capsys, tmp_path, options, preset)
         *options,
     )
     code, _, err = run(capsys, *arguments)
-    assert code == 0 and ("by the look of the tokens" in err) == (preset is not None)
-    assert preset is None or f"features: preset {preset}," in err
+    assert code == 0 and ("(detected)" in err) == (preset is not None)
+    assert preset is None or f"using the feature preset {preset} (" in err
     assert (
         f"preset        {preset or 'chunk'}\n"
         in run(capsys, "show", "-m", tmp_path / "m")[1]
@@ -351,4 +351,4 @@ def test_show_takes_a_file_or_an_option(folder, capsys, tmp_path):
     code, out, err = run(
         capsys, "tag", folder / "labels.txt", "-m", model, "--label", "2"
     )
-    assert (code, out) == (2, "") and "--tokens says what to read" in err
+    assert (code, out) == (2, "") and "choose what to read with --tokens" in err

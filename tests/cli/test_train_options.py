@@ -177,7 +177,7 @@ def test_train_wrong_usage(folder, capsys, tmp_path, options, message):
             b"a\nb\n\nc\n",
             "data.txt, line 1: expected tokens and a label; found 1 column",
         ),
-        (b"", "data.txt: there is no sentence in it"),
+        (b"", "data.txt: the file has no sentence"),
         (b"a X\n\xff Y\n", "data.txt, line 2: not valid utf-8"),
         (
             b"a B-X\nb I-X\n\nc I-X\n",
@@ -232,7 +232,7 @@ def test_names_of_columns_are_noticed(capsys, tmp_path, header):
         assert code == 0 and label in skstruct.load(tmp_path / "m").classes_
         assert err.count("warning") == 1
         assert (
-            f"warning: {path}, line 1: looks like names of columns" in err
+            f"warning: {path}, line 1: looks like a header" in err
             and f"label {label!r}" in err
         )
     command = shlex.split(re.search("--comment .*(?= leaves it out)", err)[0])

@@ -78,7 +78,7 @@ def test_whatever_is_around_a_tagger(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        (TAGGED, ["--clusters", 5], "of --text"),
+        (TAGGED, ["--clusters", 5], "needs --text"),
         (
             "a b\n",
             ["--text", "raw.txt", "-a", "word-segmenter", "--format", "segmented"],
@@ -112,7 +112,7 @@ def test_texts_without_annotations_are_said_to_be_raw_text(capsys, tmp_path):
         arguments = "train", "--force", tmp_path / name, "-m", tmp_path / "m"
         code, _, err = run(capsys, *arguments, "--epochs", 1)
         assert code == 0
-        said = re.findall(r"(\d+) records? without annotations: .*--text FILE", err)
+        said = re.findall(r"(\d+) records? without annotations; .*--text FILE", err)
         assert said == [str(n)] * (n > 0)
         raw = " ".join(f"w{a}{b}" for a in "abcdefgh" for b in "abcdefgh")
         (tmp_path / "raw").write_text(f"{raw}\n" * 9)

@@ -209,7 +209,7 @@ def test_the_model_that_no_file_can_serve_is_named(folder, capsys, two, tmp_path
     for both in ((two[0], tmp_path / "numbers"), (tmp_path / "numbers", two[0])):
         code, _, err = run(capsys, "evaluate", *both, test)
         assert code == 1
-        assert f"{tmp_path / 'numbers'}: the model was trained on rows of numb" in err
+        assert f"{tmp_path / 'numbers'}: the model reads rows of numb" in err
     for command in (
         ("tag", test, "-m", tmp_path / "numbers"),
         ("select", test, "-m", tmp_path / "numbers"),
@@ -217,7 +217,7 @@ def test_the_model_that_no_file_can_serve_is_named(folder, capsys, two, tmp_path
         ("show", tmp_path / "numbers", "--explain", "a"),
     ):
         err = run(capsys, *command)[2]
-        assert f"{tmp_path / 'numbers'}: the model was trained on rows of numb" in err
+        assert f"{tmp_path / 'numbers'}: the model reads rows of numb" in err
 
 
 def test_one_label_that_prevents_segments(capsys, tmp_path):
@@ -240,7 +240,7 @@ def test_one_label_that_prevents_segments(capsys, tmp_path):
         found[names] = json.loads(out)["difference"]
         assert found[names]["measure"] == "token_accuracy"
         code, out, _ = run(capsys, "evaluate", *both, tmp_path / "test.txt")
-        assert code == 0 and "b has no scores of segments" in out
+        assert code == 0 and "b has no segment scores" in out
         assert re.search(r"^token accuracy +\S+ +\S+ +[+-]0\.1667$", out, re.M)
     there, back = found.values()
     assert there["difference"] == -back["difference"] == pytest.approx(-1 / 6)

@@ -33,7 +33,8 @@ def test_a_list_says_what_it_holds():
     )
     assert found.expected() == pytest.approx(1.2)
     assert found.summary() == (
-        "2 findings: 1 other type, 1 missing; expect about 1 of them to be errors"
+        "2 findings: 1 other type, 1 missing; about 1 of these are probably errors; "
+        "others may be missed"
     )
     assert list(found.by_kind()) == ["other type", "missing"]
     assert "0.800  notes.json, record 259, id 17, 0-3: other type: PER -> LOC" in str(
@@ -44,7 +45,11 @@ def test_a_list_says_what_it_holds():
     assert "how probable it is that the annotation is wrong" in page
     again = pickle.loads(pickle.dumps(found))
     assert again == found and again[:1].summary().startswith("1 finding:")
-    assert found[1:].summary().endswith("; expect fewer than one of them to be errors")
+    assert (
+        found[1:]
+        .summary()
+        .endswith("; fewer than one of these are probably errors; others may be missed")
+    )
 
 
 def test_a_list_ends_where_the_errors_end():

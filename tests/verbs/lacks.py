@@ -10,9 +10,9 @@ ABSENT = AttributeError, "has no attribute"
 NO_ARGUMENT = TypeError, "unexpected keyword argument"
 COLUMNS_ONLY = (
     Refused,
-    "trained on dicts or lists of features; the command line reads tokens only",
+    "dicts or lists of features, which the command line cannot; use it in Python",
 )
-NO_NUMBERS = Refused, "trained on rows of numbers; the command line reads tokens only"
+NO_NUMBERS = Refused, "rows of numbers, which the command line cannot; use it in Python"
 NOT_A_TAGGER = TypeError, "needs a tagger whose scores are sums over a chain"
 NO_SCORES = (
     TypeError,

@@ -419,8 +419,8 @@ class CRFObjective(Objective[View]):
 
     @cached_property
     def all_state_sums(self) -> AllStateSums:
-        """Where expectations of all weights of states are added up, made when a pass
-        first keeps them.
+        """Return where expectations of all weights of states are added up, made when a
+        pass first keeps them.
         """
         features = Features(
             self.features, self.occurrences, self.first, self.pair_label
@@ -510,7 +510,7 @@ class CRFObjective(Objective[View]):
 
     @property
     def _counts_bound_curvature(self) -> bool:
-        """Whether all features have the value 1, so that x² p (1 - p) <= x p."""
+        """Tell whether all features have the value 1, so that x² p (1 - p) <= x p."""
         return not self.features.dense and not self.features.value.shape[0]
 
     def _bound_curvature(

@@ -41,7 +41,7 @@ class Columns(NamedTuple):
 
 @functools.cache
 def _libraries() -> Any:
-    """What limits the threads of BLAS."""
+    """Return what limits the threads of BLAS."""
     from threadpoolctl import ThreadpoolController  # which scikit-learn brings along
 
     return ThreadpoolController()

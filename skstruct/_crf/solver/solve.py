@@ -321,14 +321,14 @@ class Progress:
 
     @property
     def found(self) -> State | None:
-        """What the checkpoint has of the stage that is running, to go on from: (state,
-        arrays). None if there is none, or it was written in the other stage.
+        """Return what the checkpoint has of the stage that is running, to go on from:
+        (state, arrays). None if there is none, or it was written in the other stage.
         """
         return self._found if self.resumed == self.stage else None
 
     @property
     def interrupted(self) -> bool:
-        """Whether the user has asked to stop."""
+        """Tell whether the user has asked to stop."""
         return self.interrupt is not None and self.interrupt.count > 0
 
     def offer(self, state: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
