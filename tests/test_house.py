@@ -10,31 +10,12 @@ import pathlib
 import re
 
 import pytest
+from floors import FLOORS
 
 import skstruct
 from skstruct._core.sources import SOURCES
 
 PACKAGE = pathlib.Path(skstruct.__file__).resolve().parent
-
-FLOORS = (
-    ("_version", "_names", "_core"),
-    ("_data",),
-    ("_sklearn", "schemes"),
-    ("_saving", "metrics"),
-    ("datasets.formats",),
-    ("features", "_training"),
-    ("_shards",),
-    ("_chain", "_parser"),
-    ("_taggers", "_crf.solver"),
-    ("_crf", "_shards.mixing", "_words"),
-    ("_one_file",),
-    ("interchange",),
-    ("inspection",),
-    ("datasets", "_warming"),
-    ("serving",),
-    ("cli", "compat"),
-)
-"""Folders and top-level modules from the ground up."""
 
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 

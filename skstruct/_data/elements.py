@@ -185,3 +185,10 @@ def are_columns(array: np.ndarray) -> bool:
 def columns_in(array: np.ndarray) -> list[tuple[int, np.ndarray]]:
     """(number, column) of each column of an array of two dimensions."""
     return [(c, array[:, c]) for c in range(array.shape[1])]
+
+
+def word_of(token: Any) -> str:
+    """Return what of a token is compared with others: its first column, or all."""
+    if isinstance(token, str):
+        return token
+    return token[0] if isinstance(token, tuple) else repr(token)

@@ -80,6 +80,13 @@ _NAMES = (
 )
 _DTYPES = {name: np.dtype(name).newbyteorder("<") for name in _NAMES.split()}
 
+
+def is_container(path: Path) -> bool:
+    """Tell whether a file begins as those of this package do."""
+    with naming(path), open(path, "rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
 # What a file that does not start with MAGIC starts with, and what it then is.
 _FOREIGN = (
     (MAGIC[:4], "a skstruct file damaged at its start (by a text-mode transfer?)"),

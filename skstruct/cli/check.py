@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
 
+from .._data.elements import word_of
 from .._data.places import counted
 from ..datasets.formats.span_writing import write_spans
 from ..inspection import label_issues
-from ..inspection.explain_taggers import word_of
 from ..inspection.findings import about, named
 from ..inspection.issues import corrected
 from .common import (

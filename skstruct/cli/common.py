@@ -167,10 +167,21 @@ def load_model(path: str, jobs: int | None = None, encoding: str = "utf-8") -> A
         unless these are UTF-8.
     """
     # Here: whoever asks for help, or gets an option wrong, needs no model.
+    from .._saving.container import is_container
+    from .._saving.registry import load
     from .._sklearn import layers
-    from ..interchange import kinds
 
-    model = kinds.load_model(path, encoding)
+    if is_container(path):
+        model = load(path)
+        if not hasattr(model, "predict"):
+            raise CommandError(
+                f"{path}: a {type(model).__name__} predicts nothing; save a pipeline "
+                "that ends in a tagger"
+            )
+    else:
+        from ..interchange import kinds
+
+        model = kinds.load_model(path, encoding)
     for layer in layers(model) if jobs is not None else ():
         if "n_jobs" in layer.get_params(deep=False):
             layer.set_params(n_jobs=jobs)

@@ -19,6 +19,7 @@ from .._data.places import Where
 from .._data.schemes import scheme_like
 from .._data.source_layout import SourceLayout, plain_names
 from .._data.spellings import spelling_of
+from .._taggers.abilities import inputs_of as inputs_of_model
 from ..datasets.formats.columns import A_TOKEN_A_LINE
 from ..datasets.formats.contents import where_at, where_of
 from ..datasets.formats.entry import (
@@ -40,7 +41,6 @@ from ..datasets.formats.table import (
 from ..datasets.formats.understood import Understood, reader_options
 from ..datasets.kinds import TOKENS as TOKENS_KIND
 from ..datasets.kinds import Kind, kind_of
-from ..serving import answers
 from .common import CommandError, tell
 from .input_files import warn_of_columns, warn_of_text
 from .sentences import Sentence, as_columns, sentences
@@ -290,7 +290,7 @@ def inputs_of(model: Any, path: str, format: str | None = None) -> Inputs:
         ready-made features, unless ``format`` is "crfsuite", whose files do; or if the
         model does not say what it reads.
     """
-    inputs = answers.inputs_of(model)
+    inputs = inputs_of_model(model)
     if inputs is None:
         raise CommandError(
             f"{path}: "

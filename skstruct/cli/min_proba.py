@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .._taggers.abilities import span_labels
 from .._taggers.probability_tagger import least_by_type
-from ..serving.answers import span_labels
 from .common import checked_type
 
 if TYPE_CHECKING:

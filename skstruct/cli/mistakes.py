@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._data.elements import word_of
 from .._data.inputs import LABELS, SPANS
 from .._data.scheme_rules import LabelTable, are_chunks, read_spans
-from ..inspection.explain_taggers import word_of
-from ..inspection.findings import named
 
 if TYPE_CHECKING:
     from .corpus import Corpus
@@ -115,6 +114,8 @@ def in_words(mistake: Mistake, corpus: Corpus, i: int) -> str:
 
 
 def _item(x: Any, item: Item) -> str:
+    from ..inspection.findings import named
+
     start, end, label = item
     if isinstance(x, str):
         text = " ".join(x[start:end].split())

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, PlaceError
 from .._data.text import is_white_space
 from .._saving.atomic import write_whole
+from .._taggers.abilities import reason, span_labels
 from ..datasets.formats.brat import is_brat
 from ..datasets.formats.entry import TEXTS
 from ..datasets.formats.source import Source
@@ -28,8 +29,6 @@ from ..datasets.formats.span_records import SPAN_KEYS, Reading, Record
 from ..datasets.formats.span_writing import brat_names, reserved_keys, write_spans
 from ..datasets.formats.table import recognised, text_formats
 from ..datasets.kinds import KINDS
-from ..inspection import render
-from ..serving.answers import reason, span_labels
 from .common import (
     STANDARD,
     CommandError,
@@ -591,6 +590,8 @@ def _write(
             {**known, "candidates": spans} for known, spans in zip(metadata, candidates)
         ]
     if format == "html":
+        from ..inspection import render
+
         file.write(render(X, y))
     elif format == "xml":
         pairs = (

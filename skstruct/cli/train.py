@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._data.inputs import SPANS, TREES
 from .._data.places import counted
 from .._sklearn import innermost, layers, outermost_value
+from .._taggers.abilities import span_labels
 from .._taggers.constraints import BrokenConstraint
 from .._taggers.default_tagger import OF_CHARACTERS
 from .._training.held_out import NAMES as HELD_OUT_ARGUMENTS
@@ -34,7 +35,6 @@ from ..datasets.formats.entry import TokenFormat
 from ..datasets.formats.source import Source
 from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
-from ..inspection.explain_taggers import span_labels
 from . import evaluate, held_out
 from .cards import card_for, counts_of, sources_of
 from .common import (

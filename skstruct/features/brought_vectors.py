@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._data.inputs import describe
-from ..datasets.formats.text_files import numbered_lines
+from .._saving.text_lines import numbered_lines
 from .word_clusters import normal_form
 
 if TYPE_CHECKING:

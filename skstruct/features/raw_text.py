@@ -12,7 +12,7 @@ import numpy as np
 from .._data.inputs import describe, renumbered
 from .._data.pieces import cut_texts
 from .._data.text import as_texts, tokenized
-from ..datasets.formats.text_files import numbered_lines
+from .._saving.text_lines import numbered_lines
 from .neighbour_counts import parts
 
 # Clitics are tokens, abbreviations keep their points, and hyphens part nothing. Marks

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from .._data.elements import label_text
+from .._data.elements import label_text, word_of
 from .._data.inputs import SPANS, TREES, WORDS, flatten
 from .._data.labels import check_gold
 from .._data.places import counted
@@ -19,7 +19,7 @@ from .._data.segmented import as_pieces, as_words
 from .._data.types import Corpus
 from .._sklearn import innermost
 from ..metrics.counting import has_label, refuse_nothing, surroundings_known
-from .explain_taggers import as_characters, read_by, word_of, words_of
+from .explain_taggers import as_characters, read_by, words_of
 from .findings import Finding, Places, as_places
 from .html import Shown, bar, box, cell, escaped, note, readable, table
 from .pictures import are_characters, checked, scheme_reader, segment_reader, tree_of

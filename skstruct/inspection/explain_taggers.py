@@ -25,7 +25,6 @@ from .._data.inputs import (
     lengths_of,
 )
 from .._data.places import PlaceError, by_sequence, offsets_of
-from .._data.scheme_rules import LabelTable
 from .._data.segmented import as_known_words, as_pieces
 from .._data.spans import as_spans
 from .._data.text import as_texts, tokenized
@@ -202,20 +201,6 @@ def as_characters(
 def words_of(characters: Sequence[str]) -> list[str]:
     """Cut a stretch of text into words."""
     return tokenized(["".join(characters)]).words(layout=False)
-
-
-def span_labels(model: Any) -> list[str]:
-    """List the labels that a fitted model of spans can give, sorted."""
-    tagger = innermost(model).estimator
-    parsed = LabelTable(tagger.scheme).parse(tagger.tagger_.classes_.tolist())
-    return sorted({kind for _, kind in parsed} - {""})
-
-
-def word_of(token: Any) -> str:
-    """Return what of a token is compared with others: its first column, or all."""
-    if isinstance(token, str):
-        return token
-    return token[0] if isinstance(token, tuple) else repr(token)
 
 
 def kind_of(X: Any, y: Corpus) -> str:

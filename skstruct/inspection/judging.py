@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._data.elements import word_of
 from .._data.inputs import renumbered
 from .._data.labels import SEVERAL
 from .._data.scheme_rules import LabelTable, are_chunks, read_spans
@@ -20,7 +21,7 @@ from .._data.text import as_texts
 from .._data.types import Corpus
 from .._sklearn import final_step
 from .error_lists import around
-from .explain_taggers import seen_by_tagger, tokens_shown, word_of
+from .explain_taggers import seen_by_tagger, tokens_shown
 from .findings import Finding
 from .out_of_fold import by_fold
 from .span_evidence import LEAST, Judged

@@ -19,11 +19,12 @@ from .._data.scheme_rules import LabelTable
 from .._data.types import Corpus
 from .._saving.atomic import write_whole
 from .._sklearn import final_step, innermost, safe_indexing
+from .._taggers.abilities import span_labels
 from ..metrics.confidence import reliability
 from ..metrics.counting import has_label
 from ..metrics.task_scores import Scores, as_text, scores_of
 from .error_lists import errors_of
-from .explain_taggers import read_by, seen_by_tagger, span_labels
+from .explain_taggers import read_by, seen_by_tagger
 from .explaining import explanation_of
 from .explanations import ArcExplanation, TreeExplanation, bars, by_size
 from .feature_lists import feature_weights, model_with, transition_weights

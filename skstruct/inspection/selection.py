@@ -8,11 +8,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from .._data.elements import word_of
 from .._data.inputs import SPANS, WORDS, as_tokens, check_choice, check_positive
 from .._data.places import by_sequence
 from .._data.text import tokenized
 from .._sklearn import final_step, innermost, safe_indexing
-from .explain_taggers import seen_by_tagger, word_of
+from .explain_taggers import seen_by_tagger
 
 if TYPE_CHECKING:
     from .._data.corpus import TokenCorpus

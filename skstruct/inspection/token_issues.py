@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._data.elements import word_of
 from .chances import Floats, Mixture, chances_of
 from .error_lists import around
-from .explain_taggers import word_of
 from .findings import Finding
 from .out_of_fold import OutOfFold
 from .planted_errors import SHARES

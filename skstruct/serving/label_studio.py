@@ -19,9 +19,10 @@ from collections.abc import Collection as Some
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 
+from .._taggers.abilities import span_labels
 from ..datasets.formats.label_studio import task as as_task
 from ..datasets.formats.span_writing import with_units
-from .answers import span_labels, warm
+from .answers import warm
 from .collection import Collection
 from .log import LOG
 from .measures import Measures

@@ -20,10 +20,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._data.elements import word_of
 from .._data.inputs import LABELS, SPANS, WORDS
 from .._data.text import tokenized
 from .._sklearn import final_step, innermost
-from ..inspection.explain_taggers import word_of
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric

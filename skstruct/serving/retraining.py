@@ -28,10 +28,10 @@ from .._data.inputs import SPANS
 from .._data.places import PlaceError
 from .._saving.origin import digest_of, origin_of
 from .._sklearn import layers
+from .._taggers.abilities import task_of
 from ..datasets.formats.span_files import read_spans
 from ..interchange.kinds import load_model
 from ..metrics import span_f1_score
-from .answers import task_of
 from .collection import Lines
 from .log import LOG
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote
 
 from .._saving.origin import digest_of, origin_of
+from .._taggers.abilities import inputs_of
 from ..inspection import render
 from ..inspection.html import Html, attribute, box, escaped
 from ..interchange.kinds import load_model
-from .answers import OPTIONS, as_sequence, example, inputs_of, predicted, warm
+from .answers import OPTIONS, as_sequence, example, predicted, warm
 from .hosts import AllowedHosts, AllowedOrigins
 from .log import LOG
 from .measures import Measures
