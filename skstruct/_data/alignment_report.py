@@ -173,12 +173,15 @@ def _apart(places: _Places, left: np.ndarray, overlap: str) -> np.ndarray:
     clash = np.flatnonzero(start[1:] < furthest[:-1]) + 1
     if not clash.size:
         return left
-    if overlap == "error":
+    if overlap != "longest":
         k = clash[0]
-        other = tuple(places.given.spans[left[np.argmax(end[:k])]])
-        places.refuse(
-            left[k], f'overlaps {other!r}; overlap="longest" keeps the longer of two'
-        )
+        other = places.given.spans[left[np.argmax(end[:k])]]
+        advice = '; overlap="longest" keeps the longer of two'
+        if overlap == "by-type":
+            advice = ", and several chains of labels are learned by fit alone" + advice
+        elif other.label != places.given.spans[left[k]].label:
+            advice += ', overlap="by-type" learns both'
+        places.refuse(left[k], f"overlaps {tuple(other)!r}{advice}")
     keep = np.zeros(len(left), np.bool_)
     free = np.ones(furthest[-1], np.bool_)  # characters in no span that is kept
     for k in np.lexsort((left, start, start - end)).tolist():  # the longest first

@@ -17,6 +17,7 @@ from .._data.scheme_rules import CLOSING, OPENING, LabelTable, are_chunks
 from .._data.segmented import ENDING_WORD, STARTING_WORD
 from .._data.text import TOKENIZERS, classes_of
 from .._sklearn import layers
+from .._taggers.span_chains import refuse_chains
 from .._version import __version__
 from ..features.bag_encoder import BagEncoder
 from ..features.pattern_encoder import PatternEncoder
@@ -92,6 +93,7 @@ def payload_of(model: Any, weights: str = "exact") -> Payload:
         If a part of it cannot be written; the message says which.
     """
     estimator = predictor_of(model)
+    refuse_chains(estimator, "one file")
     sections = Sections()
     task = estimator.inputs.task if hasattr(estimator, "tagger_") else LABELS
     tagger = predictor_of(getattr(estimator, "tagger_", estimator))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._data.scheme_rules import LabelTable
 from .._saving.missing_methods import REASONS
 from .._sklearn import innermost, layers
+from .span_chains import chains_of, known_types
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
@@ -56,5 +56,4 @@ def reason(model: Any, method: str) -> str:
 def span_labels(model: Any) -> list[str]:
     """List the labels that a fitted model of spans can give, sorted."""
     tagger = innermost(model).estimator
-    parsed = LabelTable(tagger.scheme).parse(tagger.tagger_.classes_.tolist())
-    return sorted({kind for _, kind in parsed} - {""})
+    return sorted(set().union(*map(known_types, [tagger, *chains_of(tagger)])))

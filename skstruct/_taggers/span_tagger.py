@@ -9,16 +9,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._data.alignment_report import AlignmentReport
+from .._data.alignment_report import AlignmentReport, align_spans
 from .._data.inputs import SPANS, Inputs, Sequences, flatten, lengths_of, renumbered
 from .._data.known_spans import KnownLabels, as_known, known_in_tokens
 from .._data.lexicon import Lexicon
 from .._data.pieces import MOST_TOKENS, chosen, cut_texts, marked_across
 from .._data.places import by_sequence
 from .._data.scheme_rules import LabelTable, read_spans
-from .._data.spans import Span, check_annotated, trimmed_spans
+from .._data.spans import Span, as_spans, check_annotated, trimmed_spans
 from .._data.text import as_texts, tokenized
 from .._data.types import Corpus, Given, Self, Texts, Weights
 from .._saving.registry import savable
@@ -33,6 +34,7 @@ from .._training.parameters import (
 from ..metrics.counting import refuse_nothing
 from ..metrics.label_scores import f1_of
 from ..metrics.text_scores import NO_TEXT, count_spans
+from .span_chains import BY_TYPE, chains_of, joined_parts, merged, parts_by_type
 from .span_training import SpanTraining
 from .text_probabilities import SpanAnalyses, placed
 
@@ -74,6 +76,9 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         That of ``tagger_``, if it has one.
     n_iter_ : int
         Epochs of ``tagger_``, if it counts them.
+    chains_ : list of SpanTagger
+        Only with ``overlap="by-type"``: one for each further group of types. Types that
+        never overlap share a chain; ``tagger_`` has the group of the most frequent.
 
     Notes
     -----
@@ -142,10 +147,12 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         not known), all that it touches, or whole tokens only. ``"unknown"`` makes all
         that it touches unknown, ``"error"`` refuses it.""",
     )
-    overlap: Literal["error", "longest"] = parameter(
+    overlap: Literal["error", "longest", "by-type"] = parameter(
         default="error",
         text="""What to do with spans that overlap: refuse them, or keep the longest
-        first, of equally long ones the first in the text.""",
+        first, of equally long ones the first in the text. ``"by-type"`` learns all:
+        types that overlap in training texts have chains of labels of their own. Two
+        spans of one type that overlap are refused.""",
     )
     pieces: Literal["auto", "lines", "paragraphs", "texts"] = parameter(
         default="auto",
@@ -169,6 +176,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
 
     pieces_: str = field(init=False)
     alignment_: dict[str, int] = field(init=False)
+    chains_: list[Any] = field(init=False)
 
     explained_as = "spans"
 
@@ -222,7 +230,21 @@ class SpanTagger(SpanAnalyses, SpanTraining):
             If spans do not end where tokens do; are left out, since they hold no token
             or overlap others; or are across several pieces.
         """
-        return self._fit_tagger(X, y, sample_weight, X_val, y_val, params)
+        if self.overlap != BY_TYPE:
+            self._fit_tagger(X, y, sample_weight, X_val, y_val, params)
+            vars(self).pop("chains_", None)
+            return self
+        self._validate_params()
+        own, *others = parts_by_type(X, y, X_val, y_val)
+        chains = [
+            clone(self)
+            .set_params(overlap="error")
+            .fit(X, part.y, sample_weight, X_val=X_val, y_val=part.y_val, **params)
+            for part in others
+        ]
+        self._fit_tagger(X, own.y, sample_weight, X_val, own.y_val, params)
+        self.chains_ = chains
+        return self
 
     # -- before fitting ----------------------------------------------------------------
     def tokens(self, X: Texts) -> list[list[tuple[int, int]]]:
@@ -258,6 +280,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
             As :meth:`fit`.
         """
         self._validate_params()
+        if self.overlap == BY_TYPE:
+            return self._report_by_type(as_texts(X), y)
         tokens, given, aligned = self._aligned(X, y)
         kind = getattr(self, "pieces_", None) or chosen(tokens, aligned, self.pieces)
         sizes = np.diff(cut_texts(tokens, kind, None, aligned).bounds)
@@ -265,6 +289,21 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         n_long = int(np.count_nonzero(sizes > most))
         aligned = marked_across(tokens, aligned, kind)
         return AlignmentReport(tokens, given, aligned, n_long)
+
+    def _report_by_type(self, texts: list[str], y: Corpus) -> AlignmentReport:
+        """What becomes of spans that several chains learn."""
+        given = as_spans(y, texts)
+        tokens = tokenized(texts, self.tokenizer)
+        parts = []
+        n_long = 0
+        for part in parts_by_type(texts, y):
+            aligned = align_spans(tokens, as_spans(part.y, texts), self.align)
+            kind = chosen(tokens, aligned, self.pieces)
+            sizes = np.diff(cut_texts(tokens, kind, None, aligned).bounds)
+            most = len(tokens.start) if self.max_length is None else self.max_length
+            n_long = max(n_long, int(np.count_nonzero(sizes > most)))
+            parts.append((marked_across(tokens, aligned, kind), part.which(given)))
+        return AlignmentReport(tokens, given, joined_parts(given, parts), n_long)
 
     # -- prediction --------------------------------------------------------------------
     @property
@@ -274,6 +313,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
 
     def _why_nothing_is_known(self) -> str | None:
         """Say why ``known`` cannot be decoded; None if it can."""
+        if chains_of(self):
+            return 'overlap="by-type" has given it several chains of labels'
         if self.scheme == "IOB1":
             return "scheme='IOB1' tells where spans begin by their neighbours alone"
         tagger = self._inside()
@@ -312,8 +353,17 @@ class SpanTagger(SpanAnalyses, SpanTraining):
             nothing known.
         """
         check_is_fitted(self)
+        texts = as_texts(X)
+        found = self._predict(texts, known)
+        if not chains_of(self):
+            return found
+        others = [each.predict(texts) for each in chains_of(self)]
+        return Sequences(merged([found, *others]))
+
+    def _predict(self, texts: list[str], known: Given) -> list[list[Span]]:
+        """Find the spans of the own chain."""
         result = Sequences()
-        for part, allowed in self._parts(as_texts(X), known):
+        for part, allowed in self._parts(texts, known):
             with renumbered(part.text):
                 labels = (
                     self.tagger_.predict(part.sequences(self.layout), **allowed)

@@ -24,6 +24,7 @@ from .inner_tagger import TaggerData, TaggerTraining
 from .metadata import asking_for_weights
 from .perceptron import StructuredPerceptron
 from .sequence_tagger import WordsParameter
+from .span_chains import refuse_chains
 
 if TYPE_CHECKING:
     from .._data.alignment_report import Aligned
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from .._data.spans import Given as GivenSpans
     from .._data.text import Tokens
     from .._data.types import Corpus, Texts
+
+
+_LEARNS_ALL = 'overlap="by-type" learns them, but for two of one type'
 
 
 class SpanTraining(TaggerTraining, WordsParameter):
@@ -95,6 +99,8 @@ class SpanTraining(TaggerTraining, WordsParameter):
         return pieces, labels
 
     def _training_data(self, X: Texts, y: Corpus, go_on: bool = False) -> TaggerData:
+        if go_on:
+            refuse_chains(self, "partial_fit")
         tokens, given, aligned = self._aligned(X, y)
         _check_tokens(tokens, self.tokenizer)
         before = go_on and hasattr(self, "pieces_")
@@ -123,6 +129,7 @@ class SpanTraining(TaggerTraining, WordsParameter):
         """The pieces of texts that prediction sees; and if their spans are given the
         labels of these, which no piece cuts.
         """
+        refuse_chains(self, "labels of tokens")
         self._validate_params()
         if y is not None:
             corpus = self._aligned(X, y, judging)
@@ -157,7 +164,10 @@ class SpanTraining(TaggerTraining, WordsParameter):
             "dropped": "left out",
             "crowded": "cut where another has the token",
         }
-        left_out = {"empty": "without a token", "overlap": "overlapping others"}
+        left_out = {
+            "empty": "without a token",
+            "overlap": f"overlapping others ({_LEARNS_ALL})",
+        }
         across = {"across": f'across {kind} (pieces="texts" can hold them)'}
         told = []
         for verb, what, texts in (

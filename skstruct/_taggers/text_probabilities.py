@@ -38,6 +38,14 @@ from .probability_tagger import (
     check_min_proba,
     probabilities_of,
 )
+from .span_chains import (
+    asked_of,
+    chains_of,
+    in_order,
+    merged,
+    min_proba_of_chains,
+    most_probable,
+)
 
 if TYPE_CHECKING:
     from .._data.pieces import Pieces
@@ -208,7 +216,8 @@ class SpanAnalyses:
             with renumbered(part.text):
                 best = self._ranked_pieces(part, k, **allowed)
             result += [best_sums(each, k) for each in by_sequence(best, part.of_text())]
-        return result
+        others = [each.predict_kbest(X, k) for each in chains_of(self)]
+        return best_of_chains([result, *others], k) if others else result
 
     def _ranked_pieces(
         self, part: Pieces, k: int, allowed: Given = None
@@ -271,6 +280,30 @@ class SpanAnalyses:
         check_is_fitted(self)
         check_min_proba(segments, min_proba)
         texts = as_texts(X)
+        if not chains_of(self):
+            return self._segment_proba(texts, segments, min_proba, known)
+        others = chains_of(self)
+        if min_proba is not None:
+            own, *rest = min_proba_of_chains(self, min_proba)
+            found = [
+                each.predict_segment_proba(texts, min_proba=least)
+                for each, least in zip(others, rest)
+            ]
+            return most_probable([self._segment_proba(texts, None, own, known), *found])
+        if segments is None:
+            segments = self.predict(texts, known)
+        given = as_spans(segments, texts, "segments")
+        own, *rest = asked_of(self, given)
+        found = [
+            each.predict_segment_proba(texts, asked)
+            for each, asked in zip(others, rest)
+        ]
+        return in_order(given, [self._segment_proba(texts, own, None, known), *found])
+
+    def _segment_proba(
+        self, texts: list[str], segments: Given, min_proba: MinProba, known: Given
+    ) -> list[list[tuple[Span, float]]]:
+        """Return the probabilities of spans of the own chain."""
         result = Sequences()
         inside = None
         asked = self._asked(texts, segments, known) if min_proba is None else None
@@ -322,6 +355,18 @@ class SpanAnalyses:
                 wrong = f"no label has the type {span.label!r}; choose from {some_of(sorted(types))}"
                 raise PlaceError(*place(given.first, s), wrong, "segments")
         return given.by_text()
+
+
+def best_of_chains(
+    chains: list[list[list[tuple[list[Span], float]]]], k: int
+) -> list[list[tuple[list[Span], float]]]:
+    """Find the k best sets of spans of each text, which several chains find: their
+    scores add up.
+    """
+    return Sequences(
+        [(merged([[spans]])[0], score) for spans, score in best_sums(list(each), k)]
+        for each in zip(*chains)
+    )
 
 
 def best_sums(

@@ -8,6 +8,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._data.nested import overlapping_pairs
 from .._data.places import Where
 from .._data.repeats import repeats_of
 
@@ -50,13 +51,14 @@ def faults_of(corpus: Corpus, overlap: str = "error") -> list[Problem]:
     Parameters
     ----------
     corpus : Corpus
-    overlap : {"error", "longest"}
-        What training does with spans that overlap: refuse them, or keep the longest.
+    overlap : {"error", "longest", "by-type"}
+        What training does with spans that overlap: refuse them, keep the longest, or
+        refuse those of one type.
     """
     found: list[Problem] = []
     if corpus.kind.has_spans:
         for where, text, spans in zip(corpus.where, corpus.X, corpus.y):
-            problems = _problems(text, spans, overlap == "error")
+            problems = _problems(text, spans, overlap)
             found += (Problem(where, *problem) for problem in problems)
     repeats = repeats_of(corpus.X, corpus.y, order=not corpus.kind.has_spans)
     what = corpus.kind.noted
@@ -74,9 +76,7 @@ def faults_of(corpus: Corpus, overlap: str = "error") -> list[Problem]:
     return found
 
 
-def _problems(
-    text: str, spans: list[Span], refused: bool
-) -> Iterator[tuple[str, bool]]:
+def _problems(text: str, spans: list[Span], overlap: str) -> Iterator[tuple[str, bool]]:
     """Yield what is wrong with the spans of a text, and whether training refuses it."""
     known = []
     for span in sorted(span for span in spans if span.label is not None):
@@ -84,8 +84,16 @@ def _problems(
             known.append(span)
         else:
             yield f"{tuple(span)!r} is empty", False
+    if overlap == "by-type":
+        for one, two in overlapping_pairs(known):
+            if one.label == two.label:
+                yield f"{tuple(one)!r} and {tuple(two)!r} overlap, of one type", True
+        return
     last: Any = None
     for one, two in pairwise(known):
         last = one if last is None or one.end > last.end else last
         if two.start < last.end:
-            yield f"{tuple(last)!r} and {tuple(two)!r} overlap", refused
+            both = f"{tuple(last)!r} and {tuple(two)!r} overlap"
+            if last.label != two.label:
+                both += "; -p overlap=by-type learns both"
+            yield both, overlap == "error"

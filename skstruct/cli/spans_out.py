@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 from .._data.lexicon import folded
+from .._data.nested import overlapping_pairs
 from .._data.places import by_sequence
 from .._data.schemes import convert_scheme
 from .._sklearn import innermost
@@ -24,6 +25,22 @@ _NAME = re.compile(r"[^\W\d][\w.-]*")  # of an element of XML
 _NOT_XML = re.compile(
     r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )  # characters, XML 1.0
+
+
+WITHOUT_OVERLAP = ("xml", "conll", "replaced", "docbin")
+"""Formats that hold no spans that overlap."""
+
+
+def refuse_overlap(batch: list[Any], y: list[Any], format: str) -> None:
+    """Raise if spans of a text overlap, as those of a model with several chains may."""
+    if format not in WITHOUT_OVERLAP:
+        return
+    for text, spans in zip(batch, y):
+        for one, two in overlapping_pairs(spans):
+            raise CommandError(
+                f"{text.place}: --write {format} holds no spans that overlap, as "
+                f"{tuple(one)!r} and {tuple(two)!r} do; --write jsonl, brat and html do"
+            )
 
 
 def conll_lines(

@@ -41,7 +41,7 @@ from .docbin import as_docbin, check_docbin
 from .input_files import warn_of_columns
 from .known import placing, read_known
 from .min_proba import min_proba, settle_min_proba
-from .spans_out import Placeholders, as_xml, conll_lines
+from .spans_out import Placeholders, as_xml, conll_lines, refuse_overlap
 from .targets import check_within, output
 
 if TYPE_CHECKING:
@@ -589,6 +589,7 @@ def _write(
         metadata = [
             {**known, "candidates": spans} for known, spans in zip(metadata, candidates)
         ]
+    refuse_overlap(batch, y, format)
     if format == "html":
         from ..inspection import render
 

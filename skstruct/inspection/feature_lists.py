@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._crf.crf_run import nonzero_entries
 from .._data.inputs import as_tokens, check_positive, describe
 from .._sklearn import innermost
+from .._taggers.span_chains import refuse_chains
 from ..features.rows_encoder import RowsEncoder
 from .explain_taggers import of_one_sequence, seen_by_tagger
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
@@ -31,6 +32,7 @@ def model_with(estimator: Any, method: str, who: str) -> Any:
     """
     inner = innermost(estimator).estimator
     while hasattr(inner, "tagger_"):
+        refuse_chains(inner, "lists of features")
         inner = innermost(inner.tagger_).estimator
     model = getattr(inner, "_model", None)
     if not hasattr(model, method):

@@ -18,8 +18,11 @@ from .._data.inputs import (
 )
 from .._data.label_colours import label_style
 from .._data.labels import single_labels
+from .._data.nested import overlapping_pairs
 from .._data.scheme_rules import LabelTable, are_chunks, check_scheme, read_spans
 from .._data.segmented import as_pieces, as_words, word_spans
+from .._data.spans import as_spans, trimmed_spans
+from .._data.text import as_texts
 from .._data.types import Corpus
 from ..metrics.tree_scores import split_heads
 from .explain_taggers import as_characters, kind_of, tokens_shown
@@ -127,8 +130,10 @@ def marked(
         gold = word_marks(pieces, y)
         found = None if y_pred is None else word_marks(pieces, y_pred)
     else:
+        overlapping: list[Any] = [None, None]
         if kind == SPANS:
             scheme = "BIO"
+            overlapping = [_left_out(X, y), y_pred and _left_out(X, y_pred, y)]
             X, y, y_pred = as_characters(X, y, y_pred)
             words = None
         tokens, given, predicted = checked(X, y, y_pred, words)
@@ -138,7 +143,39 @@ def marked(
             found = None
         else:
             found = [marks_of(segments_of, labels) for labels in predicted]
+        gold = _with_marks(gold, overlapping[0])
+        found = found and _with_marks(found, overlapping[1])
     return zip(tokens, gold, repeat(None) if found is None else found)
+
+
+def _left_out(X: Any, y: Corpus, of_gold: Any = None) -> list[list[Mark]]:
+    """Return marks of the spans that overlap others, which labels cannot spell."""
+    texts = as_texts(X)
+    rows = trimmed_spans(texts, y)
+    annotated = [None] * len(rows) if of_gold is None else as_spans(of_gold).types
+    return [
+        sorted(
+            {
+                Mark(each.start, each.end, str(each.label))
+                for pair in overlapping_pairs(spans)
+                for each in pair
+                if types is None or each.label in types
+            }
+        )
+        for spans, types in zip(rows, annotated)
+    ]
+
+
+def _with_marks(marks: list[list[Mark]], more: Any) -> list[list[Mark]]:
+    """Add marks to those of texts, in order."""
+    if more is None:
+        return marks
+    return [
+        sorted({*some, *others}, key=lambda mark: (mark.start, -mark.stop, mark.text))
+        if others
+        else some
+        for some, others in zip(marks, more)
+    ]
 
 
 @overload
@@ -288,19 +325,24 @@ def line(tokens: Sequence[Any], marks: Iterable[Mark]) -> str:
     ----------
     tokens : list
     marks : list of Mark
-        In order, not overlapping.
+        In order; those that overlap others stand in lines of their own.
     """
     spell = _text if are_characters(tokens) else _words
     parts = []
     at = 0
+    below = []
     for mark in marks:
+        if mark.start < at:
+            below.append(mark)
+            continue
         if mark.start > at:
             parts.append(_plain(spell(tokens[at : mark.start])))
         parts.append(_marked(spell(tokens[mark.start : mark.stop]), mark))
         at = mark.stop
     if at < len(tokens):
         parts.append(_plain(spell(tokens[at:])))
-    return f'<div class="line" dir="auto">{" ".join(parts)}</div>'
+    drawn = f'<div class="line" dir="auto">{" ".join(parts)}</div>'
+    return drawn + line(tokens, below) if below else drawn
 
 
 def are_characters(tokens: Iterable[Any]) -> bool:

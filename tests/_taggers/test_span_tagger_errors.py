@@ -77,7 +77,7 @@ def test_spans_left_out_are_warned_of():
         )
     assert [str(each.message) for each in caught] == [
         "1 of 6 spans does not end where tokens do: 1 left unknown; 3 of 6 spans are left out: 2 without a "
-        "token, 1 overlapping others; to list them: alignment_report(X, y)"
+        'token, 1 overlapping others (overlap="by-type" learns them, but for two of one type); to list them: alignment_report(X, y)'
     ]
     with pytest.warns(
         UserWarning,

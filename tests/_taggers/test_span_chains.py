@@ -1,0 +1,255 @@
+"""Spans that overlap: a chain of labels for each type that overlaps another."""
+
+import json
+import pickle
+import random
+
+import pytest
+from cli_cases import run
+from serving_cases import call
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+import skstruct
+from skstruct import (
+    L1CRF,
+    BaggingShuffleAverager,
+    ParameterMixer,
+    SpanTagger,
+    StructuredPerceptron,
+)
+from skstruct._data.nested import types_apart
+from skstruct._data.spans import as_spans
+from skstruct._one_file.writing import export
+from skstruct.datasets.formats.span_writing import write_spans
+from skstruct.inspection import explain, feature_weights, render
+from skstruct.serving import app
+
+NAMES = "IL-2 GATA-1 NFKB TCF".split()
+
+
+def nested_corpus(n=60, seed=0):
+    """Proteins inside of names of DNA, as in GENIA, and cells beside them."""
+    rng = random.Random(seed)
+    X, y = [], []
+    for _ in range(n):
+        text, spans = "", []
+        for _ in range(rng.randint(1, 3)):
+            text += rng.choice(["The ", "In ", "Of "])
+            name = rng.choice(NAMES)
+            start = len(text)
+            kind = rng.random()
+            if kind < 0.5:
+                text += f"{name} promoter"
+                spans += [
+                    (start, len(text), "DNA"),
+                    (start, start + len(name), "protein"),
+                ]
+            elif kind < 0.75:
+                text += name
+                spans.append((start, len(text), "protein"))
+            else:
+                text += "T cells"
+                spans.append((start, len(text), "cell"))
+            text += rng.choice([" binds. ", " was seen. "])
+        X.append(text)
+        y.append(spans)
+    return X, y
+
+
+X, Y = nested_corpus()
+TEST, GOLD = nested_corpus(20, 1)
+
+
+def tagger(inner=None, **given):
+    inner = StructuredPerceptron(random_state=0) if inner is None else inner
+    return SpanTagger(inner, overlap="by-type", **given)
+
+
+def of_types(y, types):
+    return [[span for span in spans if span[2] in types] for spans in y]
+
+
+def test_chains_predict_what_taggers_of_their_types_do():
+    model = tagger().fit(X, Y)
+    assert len(model.chains_) == 1
+    flat = [
+        SpanTagger(StructuredPerceptron(random_state=0)).fit(X, of_types(Y, types))
+        for types in ({"protein", "cell"}, {"DNA"})
+    ]
+    both = [sorted(a + b) for a, b in zip(*(each.predict(TEST) for each in flat))]
+    found = model.predict(TEST)
+    assert list(map(sorted, found)) == both
+    assert all(a.start <= b.start for spans in found for a, b in zip(spans, spans[1:]))
+    assert model.score(TEST, GOLD) > 0.95
+    longest = SpanTagger(StructuredPerceptron(random_state=0), overlap="longest")
+    with pytest.warns(UserWarning, match='overlap="by-type" learns them'):
+        longest.fit(X, Y)
+    assert longest.score(TEST, GOLD) < 0.9
+
+
+def test_data_without_overlap_have_one_chain_and_the_same_model():
+    flat = of_types(Y, {"protein"})
+    model = tagger().fit(X, flat)
+    assert model.chains_ == []
+    plain = SpanTagger(StructuredPerceptron(random_state=0)).fit(X, flat)
+    assert model.predict(TEST) == plain.predict(TEST)
+    assert model.set_params(overlap="error").fit(X, flat).predict(
+        TEST
+    ) == plain.predict(TEST)
+    assert not hasattr(model, "chains_")
+
+
+def test_types_that_never_overlap_share_a_chain():
+    y = [
+        [(0, 4, "A"), (2, 6, "B"), (8, 9, "C")],
+        [(0, 4, "C"), (1, 2, "B")],
+        [(0, 1, "B")],
+    ]
+    assert types_apart(as_spans(y)) == [["B"], ["C", "A"]]
+    assert types_apart(as_spans([[]])) == [[]]
+
+
+def test_a_type_inside_of_itself_is_refused_by_its_place():
+    y = [[], [(0, 9, "A"), (0, 3, "B"), (2, 5, "A")]]
+    said = "sequence 1, position 2: .*same type.*one chain for each type"
+    for verb in tagger().fit, tagger().alignment_report:
+        with pytest.raises(ValueError, match=said):
+            verb(["Ann saw Bob."] * 2, y)
+
+
+def test_white_space_at_the_ends_does_not_overlap():
+    X, y = ["Ann saw Bob."], [[(0, 4, "A"), (3, 7, "A"), (8, 11, "A")]]
+    assert tagger().fit(X * 3, y * 3).chains_ == []
+
+
+def test_without_it_the_error_names_it():
+    with pytest.raises(ValueError, match='overlap="by-type" learns both'):
+        SpanTagger().fit(X, Y)
+    with pytest.raises(ValueError) as error:
+        SpanTagger().fit(["Ann saw Bob."], [[(0, 9, "A"), (2, 5, "A")]])
+    assert "by-type" not in str(error.value)
+
+
+def test_the_report_counts_all_spans():
+    report = tagger().alignment_report(
+        ["GATA-1 promoters"], [[(0, 15, "D"), (0, 6, "P")]]
+    )
+    assert report.counts["spans"] == 2 and report.counts["moved"] == 1
+    assert report.moves[0][4] == (0, 16, "D")
+    assert tagger().alignment_report(X, Y).reachable == 1.0
+
+
+def test_probabilities_and_k_best_of_chains():
+    model = tagger(L1CRF(c1=0.1, max_iter=200, random_state=0)).fit(X, Y)
+    (chain,) = model.chains_
+    found = model.predict_segment_proba(TEST)
+    assert [[span for span, _ in each] for each in found] == model.predict(TEST)
+    dna = dict(chain.predict_segment_proba(TEST[:1], of_types(GOLD[:1], {"DNA"}))[0])
+    asked = dict(model.predict_segment_proba(TEST[:1], GOLD[:1])[0])
+    assert dna.items() <= asked.items() and list(asked) == GOLD[0]
+    some = model.predict_segment_proba(TEST, min_proba={"DNA": 0.5, None: 0.9})
+    assert all(
+        p >= (0.5 if s.label == "DNA" else 0.9) for each in some for s, p in each
+    )
+    every = model.predict_segment_proba(TEST[:1], min_proba=0.2)[0]
+    assert [p for _, p in every] == sorted((p for _, p in every), reverse=True)
+    with pytest.raises(
+        ValueError, match="sequence 0, position 0: no label has the type"
+    ):
+        model.predict_segment_proba(["ab"], [[(0, 2, "X")]])
+    best = model.predict_kbest(TEST, 3)
+    assert [each[0][0] for each in best] == model.predict(TEST)
+    own = [s for _, s in SpanTagger.predict_kbest(model.chains_[0], TEST[:1], 3)[0]]
+    assert best[0][0][1] > best[0][1][1] and len(own) == 3
+
+
+def test_copies_files_pipelines_and_threads(tmp_path):
+    for inner in (
+        None,
+        BaggingShuffleAverager(
+            StructuredPerceptron(), n_estimators=2, n_jobs=2, random_state=0
+        ),
+    ):
+        model = tagger(inner).fit(X, Y, X_val=None)
+        expected = model.predict(TEST)
+        model.save(tmp_path / "m")
+        for other in (
+            skstruct.load(tmp_path / "m"),
+            pickle.loads(pickle.dumps(model)),
+            clone(model).fit(X, Y),
+            model.compress(dtype="float64"),
+        ):
+            assert other.predict(TEST) == expected
+    pipeline = make_pipeline(tagger()).fit(X, Y)
+    assert pipeline.predict(TEST) == tagger().fit(X, Y).predict(TEST)
+    pipeline[-1].set_params(tagger__n_jobs=2)
+    assert pipeline.predict(TEST) == tagger().fit(X, Y).predict(TEST)
+
+
+def test_held_out_texts_and_weights():
+    early = StructuredPerceptron(random_state=0, early_stopping=True)
+    model = tagger(early).fit(X, Y, X_val=TEST, y_val=GOLD)
+    assert "validation_score" in model.chains_[0].history_[0]
+    half = tagger().fit(X, Y, sample_weight=[1] * 30 + [0] * 30)
+    assert half.predict(TEST) == tagger().fit(X[:30], Y[:30]).predict(TEST)
+
+
+def test_what_knows_one_chain_says_so(tmp_path):
+    model = tagger().fit(X, Y)
+    said = "2 chains of labels"
+    for ask in (
+        lambda: explain(model, TEST[0]),
+        lambda: export(model, tmp_path / "m.py"),
+        lambda: feature_weights(model),
+        lambda: model.partial_fit(X, Y),
+    ):
+        with pytest.raises(ValueError, match=said):
+            ask()
+    with pytest.raises(ValueError, match="several chains"):
+        model.predict(TEST, known=GOLD)
+    with pytest.raises(ValueError, match="several chains of labels are learned by fit"):
+        tagger().partial_fit(X, Y)
+    with pytest.raises(ValueError, match="several chains of labels are learned by fit"):
+        ParameterMixer(tagger(), n_shards=2).fit(X, Y)
+
+
+def test_pictures_draw_all_spans():
+    drawn = render(["GATA-1 promoter binds"], [[(0, 15, "DNA"), (0, 6, "protein")]])
+    assert drawn.count('class="line"') == 2
+    assert "DNA" in drawn and "protein" in drawn
+
+
+def test_on_the_command_line(tmp_path, capsys):
+    path, model = tmp_path / "a.jsonl", tmp_path / "m"
+    write_spans(str(path), X, Y, "jsonl")
+    code, out, err = run(capsys, "check", path)
+    assert code == 1 and "-p overlap=by-type learns both" in out + err
+    code, _, err = run(capsys, "train", path, "-m", model)
+    assert code == 1 and "-p overlap=by-type learns both" in err
+    given = "-p", "overlap=by-type"
+    code, _, err = run(capsys, "train", path, "-m", model, *given)
+    assert code == 0, err
+    code, out, _ = run(capsys, "evaluate", path, "-m", model)
+    assert code == 0 and "DNA" in out and "protein" in out
+    code, out, _ = run(capsys, "tag", path, "-m", model)
+    first = json.loads(out.splitlines()[0])
+    assert code == 0 and len(first["spans"]) == len(Y[0])
+    for format in "xml", "conll", "replaced":
+        code, out, err = run(capsys, "tag", path, "-m", model, "--write", format)
+        assert code == 1 and ("overlap" in err or "2 chains" in err)
+    write_spans(str(path), ["Ann saw"] * 3, [[(0, 7, "A"), (4, 7, "A")]] * 3, "jsonl")
+    code, out, err = run(capsys, "check", path, *given)
+    assert code == 1 and "overlap, of one type" in out + err
+
+
+def test_the_service_answers_with_all_spans():
+    model = tagger().fit(X, Y)
+    body = {"texts": TEST[:2]}
+    status, _, answer = call(
+        app(model), "POST", "/predict", body, kind="application/json"
+    )
+    found = json.loads(answer)
+    rows = found if isinstance(found, list) else next(iter(found.values()))
+    assert status == 200
+    assert [len(row) for row in rows] == list(map(len, model.predict(TEST[:2])))
