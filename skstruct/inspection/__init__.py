@@ -30,6 +30,7 @@ from .feature_lists import (
     transition_weights,
 )
 from .findings import Finding, Findings, Where
+from .forgetting import Forgetting, LabelChange, forgetting
 from .html import Html
 from .issues import label_issues
 from .label_displays import LabelConfusionDisplay, TransitionDisplay
@@ -70,6 +71,9 @@ __all__ += [
     "Findings",
     "Where",
     "out_of_fold_marginals",
+    "forgetting",
+    "Forgetting",
+    "LabelChange",
     "thresholds_for",
     "SpanThresholds",
     "TypeThreshold",

@@ -96,6 +96,9 @@ LACKS = {
     "partial_fit": {"sets spans-l1crf* spans-averager-l1crf* spans-calibrated spans-mixer spans-reranker": ABSENT,
                     f"l1crf l1crf-* averager-l1crf* {CALIBRATED} {SHARDS} {RERANKERS} segmenter-l1crf*"
                     " segmenter-averager-l1crf* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
+    "forgetting": {"sets spans-l1crf* spans-averager-l1crf* spans-calibrated spans-mixer spans-reranker": ABSENT,
+                    f"l1crf l1crf-* averager-l1crf* {CALIBRATED} {SHARDS} {RERANKERS} segmenter-l1crf*"
+                    " segmenter-averager-l1crf* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
     "fit_shards": {
         f"{ONLINE_TAGGERS} {CALIBRATED} {SEGMENTERS} {SPAN_TAGGERS} {MEMBERS} {RERANKERS} {ONE_PARSER}"
         " word-segmenter l1crf-search": ABSENT,

@@ -221,6 +221,14 @@ def thresholds_for(cell):
 
 
 @costly
+def forgetting(cell):
+    """Nothing is new of what was learned, and the model stays as it is."""
+    found = inspection.forgetting(cell.model, cell.X, cell.y, cell.X, cell.y)
+    assert not any(change.is_new for change in found)
+    assert all(0.0 <= score <= 1.0 for score in found.overall)
+
+
+@costly
 def label_issues(cell):
     """One label is wrong; it is found, and the text or sequence is left as it was."""
     X, y = repeated(cell)

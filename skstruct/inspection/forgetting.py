@@ -1,0 +1,159 @@
+"""What a model forgets of old labels as it goes on learning."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from math import nan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._data.elements import spelled
+from .._data.scheme_rules import LabelTable
+from .._data.types import Corpus
+from .._sklearn import final_step
+from ..metrics.task_scores import Scores, figure, scores_of
+
+
+class LabelChange(NamedTuple):
+    """How good a model was at a label, or a type, before and after.
+
+    Attributes
+    ----------
+    label : str
+    is_new : bool
+        Whether the model did not know it before.
+    before, after : float
+        F1 on held-out sequences; NaN where there is nothing to count.
+    support : int
+        How often it is true.
+    """
+
+    label: str
+    is_new: bool
+    before: float
+    after: float
+    support: int
+
+
+class Forgetting(list[LabelChange]):
+    """The labels, and what has changed; prints as a table.
+
+    Attributes
+    ----------
+    old, new : (float, float)
+        The mean F1 of old and of new labels, before and after, weighted by support.
+    overall : (float, float)
+        The main score of the task, before and after.
+    """
+
+    def __init__(
+        self, changes: list[LabelChange], overall: tuple[float, float]
+    ) -> None:
+        super().__init__(changes)
+        self.overall = overall
+        self.old = self._mean(is_new=False)
+        self.new = self._mean(is_new=True)
+
+    def _mean(self, is_new: bool) -> tuple[float, float]:
+        mine = [each for each in self if each.is_new is is_new and each.support]
+        if not mine:
+            return nan, nan
+        n = [each.support for each in mine]
+        return (
+            float(np.average([each.before for each in mine], weights=n)),
+            float(np.average([each.after for each in mine], weights=n)),
+        )
+
+    def __str__(self) -> str:
+        rows = [
+            ("all", "", *self.overall),
+            ("old labels", "", *self.old),
+            ("new labels", "", *self.new),
+            *((c.label, "new" if c.is_new else "", c.before, c.after) for c in self),
+        ]
+        width = max(len(str(name)) for name, *_ in rows)
+        head = f"{'':<{width}}      {'before':>9}{'after':>9}"
+        lines = [
+            f"{name:<{width}}  {what:<4}{figure(before):>9}{figure(after):>9}"
+            for name, what, before, after in rows
+        ]
+        return "\n".join([head, *lines])
+
+
+def forgetting(
+    estimator: Any, X: Any, y: Corpus, X_val: Any, y_val: Corpus
+) -> Forgetting:
+    """Measure what ``partial_fit`` on more sequences gains and loses.
+
+    A copy of the estimator learns; the estimator stays as it is.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted, and with ``partial_fit``.
+    X, y
+        What it is to go on with.
+    X_val, y_val
+        Held-out sequences with old labels and with new ones.
+
+    Returns
+    -------
+    Forgetting
+        By label, or by type of segments: F1 before and after.
+
+    Raises
+    ------
+    AttributeError
+        If the estimator has no ``partial_fit``; the message says why.
+    ValueError
+        If a corpus is not as the estimator takes it.
+
+    Examples
+    --------
+    >>> from skstruct import StructuredPerceptron
+    >>> from skstruct.inspection import forgetting
+    >>> tagger = StructuredPerceptron(random_state=0)
+    >>> tagger = tagger.fit([["the", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]])
+    >>> X_val, y_val = [["the", "cat", "ran"]], [["D", "N", "V"]]
+    >>> found = forgetting(tagger, [["ran"]] * 3, [["V"]] * 3, X_val, y_val)
+    >>> [change.label for change in found if change.is_new]
+    ['V']
+    """
+    estimator.partial_fit  # noqa: B018  # an error says why there is none
+    task = final_step(estimator).estimator.inputs.task
+    before = scores_of(task, X_val, y_val, estimator.predict(X_val))
+    further = deepcopy(estimator).partial_fit(X, y)
+    after = scores_of(task, X_val, y_val, further.predict(X_val))
+    sides = before, after
+    known = _known_labels(estimator)
+    changes = []
+    for label in dict.fromkeys([*after.by_label, *before.by_label]):
+        rows = [side.by_label.get(label) for side in sides]
+        f1 = [nan if row is None else row["f1"].value for row in rows]
+        support = max(row["support"] for row in rows if row is not None)
+        changes.append(LabelChange(label, label not in known, f1[0], f1[1], support))
+    return Forgetting(changes, (_main(before), _main(after)))
+
+
+def _main(scores: Scores) -> float:
+    return scores.overall[scores.main].value
+
+
+def _known_labels(estimator: Any) -> set[str]:
+    """Return the labels that a model knows, and the types of those of a scheme."""
+    inner = final_step(estimator).estimator
+    while not hasattr(inner, "classes_"):
+        following = getattr(inner, "tagger_", getattr(inner, "estimator_", None))
+        if following is None:
+            return set()
+        inner = following
+    labels = [spelled(label) for label in np.asarray(inner.classes_).tolist()]
+    found = set(labels)
+    table = LabelTable()
+    for label in labels:
+        try:
+            found.add(table[label][1])
+        except ValueError:  # a label of no scheme
+            continue
+    return found
