@@ -20,6 +20,7 @@ from .._data.schemes import scheme_like
 from .._data.source_layout import SourceLayout, plain_names
 from .._data.spellings import spelling_of
 from .._taggers.abilities import inputs_of as inputs_of_model
+from ..datasets.formats.annotation_layout import reader_options
 from ..datasets.formats.columns import A_TOKEN_A_LINE
 from ..datasets.formats.contents import where_at, where_of
 from ..datasets.formats.entry import (
@@ -38,7 +39,6 @@ from ..datasets.formats.table import (
     recognised,
     unknown,
 )
-from ..datasets.formats.understood import Understood, reader_options
 from ..datasets.kinds import TOKENS as TOKENS_KIND
 from ..datasets.kinds import Kind, kind_of
 from .common import CommandError, tell
@@ -111,59 +111,49 @@ _DEFAULTS = {
 
 
 class Layout(NamedTuple):
-    """How a command reads a file: its format, and which columns (or fields) hold what.
+    """How a command reads a file.
 
     Attributes
     ----------
-    format : str
-        The family of the format, `Format.family`: "segmented" for all formats of words,
-        "spans" for all of annotated texts, else the format's own name.
-    tokens : tuple of int or str, or None
-        Columns, or fields, of a token. None: all columns but the label's, or as many of
+    how : SourceLayout
+        What readers take: columns, or fields, of tokens and of what is predicted. Where
+        it names none of tokens, they are all columns but the label's, or as many of
         them as a model reads.
-    label : int, str, tuple of these, or None
-        Column, or field, of what is predicted; of trees two.
-    separator : str or None
-        What stands between columns; None is any run of spaces and tabs.
-    comment : str or None
-        What lines begin with that are no tokens.
-    reader : AnnotationReader or None
-        Of annotated texts: what reads them.
-    entry : Format or None
-        The format itself; None: the one that is called as its family.
+    entry : Format
     why : str
         Why it is this format: what was seen in the file, or the option that names it.
-    label_names : list or dict, optional
-        What labels that are numbers stand for.
+    reader : AnnotationReader or None
+        Of annotated texts: what reads them.
     """
 
-    format: str
-    tokens: tuple[Any, ...] | None
-    label: Any
-    separator: str | None
-    comment: str | None
-    reader: AnnotationReader | None = None
-    entry: Format | None = None
+    how: SourceLayout
+    entry: Format
     why: str = ""
-    label_names: Any = None
+    reader: AnnotationReader | None = None
+
+    @property
+    def format(self) -> str:
+        """The family of the format, `Format.family`."""
+        return self.entry.family
 
     @property
     def kind(self) -> Kind:
         """What the file holds."""
-        return kind_of(self.entry or BY_NAME[self.format], self.label)
+        return kind_of(self.entry, self.how.label)
 
-    def options(self, encoding: str) -> SourceLayout:
-        """Return the layout for the reader of a format of tokens."""
-        names = plain_names(self.label_names)
-        return SourceLayout(
-            (self.entry or BY_NAME[self.format]).name,
-            tokens=self.tokens,
-            label=self.label,
-            separator=self.separator,
-            comment=self.comment,
-            encoding=encoding,
-            options={} if names is None else {"label_names": names},
-        )
+    @property
+    def tokens(self) -> tuple[Any, ...] | None:
+        """Columns, or fields, of a token."""
+        return self.how.tokens
+
+    @property
+    def label(self) -> Any:
+        """Column, or field, of what is predicted; of trees two."""
+        return self.how.label
+
+    def with_columns(self, tokens: tuple[Any, ...] | None, label: Any) -> Layout:
+        """Return the layout with other columns or fields."""
+        return self._replace(how=replace(self.how, tokens=tokens, label=label))
 
 
 class Corpus(NamedTuple):
@@ -186,8 +176,10 @@ class Corpus(NamedTuple):
         Of each sequence the document that it is a part of, if the file says it.
     where : list of Where
         Of each sequence its file, record, id and line.
-    understood : Understood or None
-        How the file was read, and why.
+    layout : SourceLayout or None
+        How the file was read, which a model keeps.
+    why : str
+        Why it is this format.
     weights : list of float or None
         Of each sequence, if the file says them.
     n_unannotated : int
@@ -205,7 +197,8 @@ class Corpus(NamedTuple):
     places: list[Any]
     documents: list[str | None]
     where: list[Where]
-    understood: Understood | None = None
+    layout: SourceLayout | None = None
+    why: str = ""
     weights: list[float] | None = None
     n_unannotated: int = 0
     ids: Sequence[Any] = ()
@@ -340,8 +333,8 @@ def layout_of(
     _refuse_options(arguments, entry)
     tokens = arguments.tokens
     label = arguments.label
-    comment = arguments.comment
     reader = None
+    head = None
     if entry.kind == TEXTS:
         reader = new_annotation_reader(arguments)
     elif task == TREES and label is not None:
@@ -357,27 +350,23 @@ def layout_of(
         # Who sends lines one by one gets an answer to the first: nothing is settled.
         if entry.names_fields or inputs is None or source.path is not None:
             head = source.head(patient=inputs is None or not entry.names_fields)
-            found = SourceLayout(
-                entry.name, tokens, label, arguments.separator, comment
-            )
-            found = entry.with_fields(head, found)
-            tokens, label, comment = found.tokens, found.label, found.comment
-    layout = Layout(
-        format=entry.family,
-        tokens=tokens,
-        label=label,
-        separator=arguments.separator,
-        comment=comment,
-        reader=reader,
-        entry=entry,
-        why=why,
-        label_names=getattr(arguments, "label_names", None),
+    names = plain_names(getattr(arguments, "label_names", None))
+    how = SourceLayout(
+        entry.name,
+        tokens,
+        label,
+        arguments.separator,
+        arguments.comment,
+        source.encoding,
+        options={} if names is None else {"label_names": names},
     )
     if isinstance(entry, TokenFormat):
         try:
-            entry.check(layout.options(source.encoding))
+            entry.check(how)
         except ValueError as error:
             arguments.usage_error(str(error))
+        how = how if head is None else entry.with_fields(head, how)
+    layout = Layout(how, entry, why, reader)
     return layout
 
 
@@ -616,7 +605,7 @@ def read_sound_records(
     )
     rows = [row for _, found, _ in parts for row in found]
     corpus = _corpus_of(source, layout, rows)
-    corpus = corpus._replace(understood=new_understood(corpus, layout, source.encoding))
+    corpus = with_source_layout(corpus, layout)
     return corpus, [(name, reading) for name, _, reading in parts]
 
 
@@ -657,33 +646,26 @@ def _with_annotated_types(arguments: Arguments, layout: Layout, path: str) -> La
 def read_all(source: Source, layout: Layout, inputs: Inputs | None = None) -> Corpus:
     """Read the whole `Corpus` of a source."""
     (corpus,) = batches(source, layout, None, inputs)
-    return corpus._replace(understood=new_understood(corpus, layout, source.encoding))
+    return with_source_layout(corpus, layout)
 
 
-def new_understood(corpus: Corpus, layout: Layout, encoding: str) -> Understood:
-    """Return how the file of a `Corpus` was read, why, and what is in it."""
-    entry = layout.entry or BY_NAME[layout.format]
-    counts = dict(zip(kind_of(entry).units, corpus.amounts))
-    if documents := set(corpus.documents) - {None}:
-        counts["document"] = len(documents)
+def with_source_layout(corpus: Corpus, layout: Layout) -> Corpus:
+    """Return a `Corpus` with how its file was read, and why."""
+    entry = layout.entry
     has_labels = entry.kind == TOKENS and not isinstance(layout.label, tuple)
     scheme = scheme_like(corpus.y) if has_labels else None
     tokens = layout.tokens
     if tokens is None and entry.name == "columns":
         tokens = _token_columns(layout, corpus)
-    source_layout = SourceLayout(
-        format=entry.name,
+    source_layout = replace(
+        layout.how,
         tokens=tokens,
-        label=layout.label,
-        separator=layout.separator,
-        comment=layout.comment,
-        encoding=encoding,
         scheme=None if scheme == "IO" else scheme,  # any labels at all are of IO
         spelling=None if scheme == "IO" else spelling_of(corpus.y),
     )
     if layout.reader is not None:
         source_layout = replace(source_layout, **reader_options(layout.reader))
-    return Understood(source_layout, layout.why, counts)
+    return corpus._replace(layout=source_layout, why=layout.why)
 
 
 def _token_columns(layout: Layout, corpus: Corpus) -> tuple[int, ...]:

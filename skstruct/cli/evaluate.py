@@ -261,10 +261,10 @@ def _read_one_file(arguments: Arguments) -> tuple[Corpus, Any]:
                 "without --model and --gold, FILE must be columns, the true and the "
                 "predicted label last"
             )
-            if layout.format != "columns" and layout.entry is not None:
+            if layout.format != "columns":
                 wrong = f"{wrong}, and {source.name} looks like {layout.entry.name}"
             arguments.usage_error(f"{wrong}; --tokens and --label do not apply")
-        corpus = read_all(source, layout._replace(tokens=(-2,), label=-1))
+        corpus = read_all(source, layout.with_columns((-2,), -1))
     gold = corpus.X
     predicted = corpus.y
     if set(flatten(gold)).isdisjoint(flatten(predicted)):
@@ -290,9 +290,7 @@ def _read_two_files(arguments: Arguments) -> tuple[Corpus, Any]:
                         "--tokens does not apply to the columns of --gold and --pred: "
                         "the first of them is compared"
                     )
-                layout = layout._replace(
-                    tokens=None, label=-1 if label is None else label
-                )
+                layout = layout.with_columns(None, -1 if label is None else label)
             corpora.append(read_all(source, layout))
     gold, pred = corpora
     pred = matched(gold, pred)

@@ -28,8 +28,9 @@ def tell_understood(corpus: Corpus, amount: str) -> None:
     amount : str
         How much there is in it, as "40 sentences, 900 tokens".
     """
-    assert corpus.understood is not None
-    layout, why, _ = corpus.understood
+    layout = corpus.layout
+    assert layout is not None
+    why = corpus.why
     labels = len(corpus.kind.labels_of(corpus.y))
     more = ""
     if labels:
@@ -50,7 +51,7 @@ def tell_tagged(name: str, layout: Layout, lines: list[str]) -> None:
     lines : list of str
         That were written for the first sentences, with their ends.
     """
-    columns = [layout.format if layout.entry is None else layout.entry.name]
+    columns = [layout.entry.name]
     if layout.tokens is not None:
         columns.append(f"tokens {','.join(map(str, layout.tokens))}")
     adds = getattr(layout.entry, "adds_column", False)

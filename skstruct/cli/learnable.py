@@ -156,9 +156,9 @@ def _no_labels(corpus: Corpus) -> str | None:
 
 def _column(corpus: Corpus) -> str:
     """Name the column or field of the labels, as the beginning of a message."""
-    if corpus.understood is None or corpus.format == "crfsuite":
+    if corpus.layout is None or corpus.format == "crfsuite":
         return ""
-    label = corpus.understood.layout.label
+    label = corpus.layout.label
     return f"{label} " if isinstance(label, str) else f"column {label}: "
 
 
@@ -168,13 +168,13 @@ def _column(corpus: Corpus) -> str:
 def _alternatives(arguments: Arguments, corpus: Corpus) -> list[str]:
     """Say what else the file has; nothing of standard input, which is read once."""
     path = arguments.files[0]
-    if path == "-" or corpus.understood is None:
+    if path == "-" or corpus.layout is None:
         return []
-    entry = BY_NAME[corpus.understood.layout.format]
+    entry = BY_NAME[corpus.layout.format]
     if isinstance(entry, TokenFormat) and not entry.has_features:
         return _other_columns(path, entry, corpus, arguments.tokens)
     if corpus.kind.has_spans:
-        with peeked(path, corpus.understood.layout.encoding) as file:
+        with peeked(path, corpus.layout.encoding) as file:
             return _other_keys(file.head())
     return []
 
@@ -196,8 +196,8 @@ def _other_columns(
 
     ``given`` are the columns of tokens that an option names; without, it is the first.
     """
-    assert corpus.understood is not None
-    layout = corpus.understood.layout
+    assert corpus.layout is not None
+    layout = corpus.layout
     names: tuple[Any, ...] = entry.label_fields  # none where columns have numbers
     if entry.names_fields and not names:
         return []
@@ -292,7 +292,7 @@ def _tell_odd(corpus: Corpus) -> None:
     if unlabelled := sum(label is None for label in labels):
         of = f"{unlabelled:,} of {counted(len(labels), 'token')}"
         tell(f"{corpus.name}: {of} have no label and are ignored")
-    if corpus.understood is not None and corpus.understood.layout.label == "misc":
+    if corpus.layout is not None and corpus.layout.label == "misc":
         keys = dict.fromkeys(p.partition("=")[0] for x in label for p in x.split("|"))
         which = ", ".join(f"misc:{key}" for key in keys if key != "_")
         if which:
@@ -387,7 +387,7 @@ def _tell_labels_among_tokens(
         return
     learned = are_chunks(labels)
     rows = tokens if isinstance(tokens[0], tuple) else [(token,) for token in tokens]
-    columns = corpus.understood and corpus.understood.layout.tokens
+    columns = corpus.layout and corpus.layout.tokens
     for c, column in enumerate(zip(*rows)):
         if set(column) == {"O"} or not are_chunks(column):
             continue

@@ -38,32 +38,20 @@ _WHY = "as in training"
 _OPTIONS = ("tokens", "label", "separator", "comment")
 
 
-def learned_layout(
-    arguments: Arguments, layout: Layout, corpus: Corpus | None, model: Any
-) -> SourceLayout:
+def learned_layout(layout: Layout, corpus: Corpus | None, model: Any) -> SourceLayout:
     """How the file is laid out that a model has learned from.
 
     Parameters
     ----------
-    arguments : Arguments
-        Of ``train``.
     layout : Layout
     corpus : Corpus or None
         What was read; None of a stream.
     model : estimator
     """
-    assert layout.entry is not None  # of what is learned there is one
-    found = SourceLayout(
-        layout.entry.name,
-        layout.tokens,
-        layout.label,
-        layout.separator,
-        layout.comment,
-        arguments.encoding,
-    )
+    found = layout.how
     if corpus is not None:
-        assert corpus.understood is not None
-        found = corpus.understood.layout
+        assert corpus.layout is not None
+        found = corpus.layout
     scheme = scheme_of(model)
     return replace(found, scheme=scheme) if isinstance(scheme, str) else found
 
@@ -124,6 +112,8 @@ def with_layout(
     if not isinstance(entry, TokenFormat):
         return settled  # text is read as it is
     settled.format = known.format
+    if getattr(arguments, "label_names", None) is None:
+        settled.label_names = known.label_names
     changed = [
         name
         for name in _OPTIONS

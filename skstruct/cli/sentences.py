@@ -18,7 +18,6 @@ from ..datasets.formats.conllu import as_head, check_heads
 from ..datasets.formats.contents import Contents
 from ..datasets.formats.entry import Rows, TokenFormat, WordFormat
 from ..datasets.formats.source import Source
-from ..datasets.formats.table import BY_NAME
 from .common import CommandError
 from .input_files import warning_of_header
 
@@ -113,7 +112,7 @@ def sentences(
     ValueError, CommandError
         Naming file and line, if a line is not as the layout says.
     """
-    entry = layout.entry or BY_NAME[layout.format]
+    entry = layout.entry
     if isinstance(entry, WordFormat):
         return _of_words(source, layout, entry)
     assert isinstance(entry, TokenFormat)
@@ -133,7 +132,7 @@ def _of_features(
     source: Source, layout: Layout, entry: TokenFormat
 ) -> Iterator[Sentence]:
     """Yield sentences whose tokens are dicts of ready-made features."""
-    for rows in entry.rows(source, layout.options(source.encoding), Contents()):
+    for rows in entry.rows(source, layout.how, Contents()):
         lines = _taken(source, rows)
         labels = [label for label, _ in rows.cells]
         tokens = [token for _, token in rows.cells]
@@ -142,10 +141,10 @@ def _of_features(
 
 def _of_words(source: Source, layout: Layout, entry: WordFormat) -> Iterator[Sentence]:
     """Yield lines of segmented text."""
-    for _, words in entry.words(source, layout.options(source.encoding), Contents()):
+    for _, words in entry.words(source, layout.how, Contents()):
         (number, text), *_ = source.take()
         raw = text_of_words(words)
-        if not entry.lines_are_text or layout.separator is not None:
+        if not entry.lines_are_text or layout.how.separator is not None:
             text = raw  # the line has more in it than what is to be segmented
         yield Sentence(raw, words, [(number, text, bool(words))])
 
@@ -158,7 +157,7 @@ def _of_columns(
     labels: bool,
 ) -> Iterator[Sentence]:
     """Yield sentences of a format whose columns have numbers, and are chosen here."""
-    read = entry.rows(source, layout.options(source.encoding), Contents(), labels)
+    read = entry.rows(source, layout.how, Contents(), labels)
     found = ((rows, _taken(source, rows)) for rows in read)
     first = next(found, None)
     if first is None:
@@ -191,7 +190,7 @@ def _of_fields(
         raise CommandError(
             f"{source.name}: the field {both} is the label's, and a token's too"
         )
-    read = entry.rows(source, layout.options(source.encoding), Contents(), labels)
+    read = entry.rows(source, layout.how, Contents(), labels)
     for rows in read:
         lines = _taken(source, rows)
         # What is written is then made of `Rows.source`, not of lines.

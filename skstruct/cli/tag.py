@@ -350,10 +350,9 @@ def _labelled(
         )
     entry = layout.entry
     assert isinstance(entry, TokenFormat)  # other functions write texts and words
-    options = layout.options(arguments.encoding)
     for (i, rank, labels, score), cells in zip(found, beside):
         yield from entry.labelled(
-            options,
+            layout.how,
             lines=batch[i].lines,
             header=_header(rank, score),
             marks=zip((_cells(label, layout) for label in labels), cells),

@@ -45,7 +45,7 @@ from .common import (
     share,
     tell,
 )
-from .corpus import batches, first_file, new_understood, read, read_files
+from .corpus import batches, first_file, read, read_files, with_source_layout
 from .documents import split_by_document
 from .first_record import tell_understood
 from .input_files import tell_empty, tell_labels
@@ -207,7 +207,7 @@ def run(arguments: Arguments) -> int | None:
         if arguments.dry_run:
             if corpus is None:
                 first = next(batches(source, layout, arguments.stream))
-                _tell_begun(first, layout, source)
+                _tell_begun(first, layout)
             return None
         if clusters_parameter is not None:
             _learn_clusters(arguments, model, clusters_parameter)
@@ -229,7 +229,7 @@ def run(arguments: Arguments) -> int | None:
         arguments,
         model,
         card=card_for(arguments, sources, counts, score),
-        source_layout=learned_layout(arguments, layout, corpus, model),
+        source_layout=learned_layout(layout, corpus, model),
     )
     _tell_chosen(arguments, model)
     _tell_trained(arguments, model, seconds)
@@ -526,7 +526,7 @@ def _stream(
             with source:
                 for corpus in batches(source, layout, arguments.stream):
                     if epoch == 1 and not amount[0]:
-                        _tell_begun(corpus, layout, source)
+                        _tell_begun(corpus, layout)
                     _learn(model.partial_fit, repair(corpus))
                     amount = [a + b for a, b in zip(amount, corpus.amounts)]
             tell(f"epoch {epoch}: {_amount(layout.kind, *amount)}")
@@ -538,9 +538,9 @@ def _stream(
     return dict(zip((f"{unit}s" for unit in layout.kind.units), amount))
 
 
-def _tell_begun(corpus: Corpus, layout: Layout, source: Source) -> None:
+def _tell_begun(corpus: Corpus, layout: Layout) -> None:
     """Say of a stream how it is read, by its first piece."""
-    begun = corpus._replace(understood=new_understood(corpus, layout, source.encoding))
+    begun = with_source_layout(corpus, layout)
     amount = _amount(layout.kind, *corpus.amounts)
     tell_understood(begun, f"at first {amount}")
 

@@ -19,12 +19,12 @@ from .._data.partial_words import text_of_words
 from .._data.places import Where, counted
 from .._data.source_layout import SourceLayout, as_source_layout
 from .._data.types import Path
+from .formats.annotation_layout import reader_of
 from .formats.brat import is_brat
 from .formats.contents import Contents, where_of
 from .formats.entry import Format, Kept, Row, TextFormat, TokenFormat, WordFormat
 from .formats.head import RECORDS, Head
 from .formats.source import STANDARD, Source
-from .formats.span_files import AnnotationReader
 from .formats.span_records import Reading, document_of
 from .formats.span_writing import write_spans
 from .formats.table import BY_NAME, FORMATS, recognised, unknown
@@ -318,18 +318,6 @@ def _shown(row: tuple[Any, ...] | None) -> str:
 # --------------------------------------------------------------------------------------
 # Layouts
 # --------------------------------------------------------------------------------------
-def reader_of(layout: SourceLayout) -> AnnotationReader:
-    """Return the reader of annotated texts that a layout describes."""
-    options = dict(layout.options)
-    return AnnotationReader(
-        format=layout.format,
-        offsets=layout.offsets or "auto",
-        ends=layout.ends or "auto",
-        encoding=layout.encoding,
-        **options,
-    )
-
-
 def _settled(entry: Format, head: Head, layout: SourceLayout) -> SourceLayout:
     """Return a layout with what the beginning of a file shows, where it is open."""
     if isinstance(entry, TextFormat):

@@ -12,8 +12,10 @@ from cli_cases import run
 from skstruct import SpanTagger
 from skstruct.cli import corpus, texts
 from skstruct.cli.common import Arguments
+from skstruct.datasets import SourceLayout
 from skstruct.datasets.formats.source import Source
 from skstruct.datasets.formats.span_files import AnnotationReader
+from skstruct.datasets.formats.table import BY_NAME
 
 TEXT = "Ann is in Rome. " * 100
 N = 1000  # the beginning of a file, which says its format, is held several times
@@ -28,7 +30,9 @@ def test_lines_of_annotated_texts_are_not_kept(tmp_path, road):
         tokens=None, label=None, separator=None, comment=None, format=None, read=[], lines=False, write=None,
         encoding="utf-8",
     )  # fmt: skip
-    layout = corpus.Layout("spans", None, None, None, None, AnnotationReader())
+    layout = corpus.Layout(
+        SourceLayout("jsonl"), BY_NAME["jsonl"], "", AnnotationReader()
+    )
     peaks = []
     for n in (N // 4, N):
         path = tmp_path / f"{n}.jsonl"

@@ -284,3 +284,20 @@ def test_no_command_is_advised_that_parsers_lack(command, models, capsys, tmp_pa
     code, _, err = run(capsys, command, *arguments, *more)
     assert code == 0 and "next: " in err
     assert "skstruct check" not in err and "skstruct train" not in err
+
+
+def test_names_of_labels_that_are_numbers_are_remembered(tmp_path, capsys):
+    rows = [
+        {"tokens": ["Ann", "left", str(k)], "ner_tags": [1, 0, 0]} for k in range(9)
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    names = tmp_path / "names.json"
+    names.write_text('["O", "B-PER"]')
+    model = tmp_path / "model"
+    code, _, err = run(
+        capsys, "train", path, "-m", model, "--epochs", 2, "--label-names", names
+    )
+    assert code == 0, err
+    code, out, err = run(capsys, "evaluate", path, "-m", model)
+    assert code == 0 and "1.0000" in out, err

@@ -119,7 +119,8 @@ def filled_lines(
         if is_filled:
             yield rows
         else:
-            n_blank += len(list(rows))
+            for _ in rows:
+                n_blank += 1
     if tally is not None:
         tally.structure += n_blank
 
