@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     Request: TypeAlias = bool | str | None
 
     class BaseEstimator:
-        """What scikit-learn's base class gives to every estimator."""
+        """The base class of scikit-learn, as type checkers see it."""
 
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...
         def set_params(self, **params: Any) -> Self: ...
@@ -92,7 +92,7 @@ if TYPE_CHECKING:
         def _validate_params(self) -> None: ...
 
     class CallbackSupportMixin:
-        """What scikit-learn's mixin gives to estimators that take callbacks."""
+        """The mixin of scikit-learn for estimators that take callbacks."""
 
         def set_callbacks(self, *callbacks: Any) -> Self: ...
         def _init_callback_context(self, **options: Any) -> Any: ...

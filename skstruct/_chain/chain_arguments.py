@@ -1,4 +1,4 @@
-"""What kernels of chains take: tuples of all arrays, or of few.
+"""The arguments of kernels of chains: tuples of all arrays, or of few.
 
 Numba compiles a kernel for the types of its arguments, and leaves out what an empty
 tuple among them decides. So there is one text, and a small kernel for what most users
@@ -159,7 +159,7 @@ class FinalArrays(NamedTuple):
 
 
 class FinalChain(NamedTuple):
-    """What prediction reads of final weights in full rows; the same from call to
+    """The final weights that prediction reads, in full rows; the same from call to
     call.
     """
 

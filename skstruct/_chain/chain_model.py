@@ -231,7 +231,7 @@ def _check_sizes(**right: bool) -> None:
 
 @dataclass
 class ChainModel(SavableModel):
-    """What prediction needs.
+    """A fitted chain model, as prediction needs it.
 
     Attributes
     ----------
@@ -599,7 +599,7 @@ class ChainModel(SavableModel):
 
 
 class Ready(NamedTuple):
-    """What prediction needs and does not change from call to call."""
+    """The part of a model that prediction needs and does not change from call to call."""
 
     chain: Chain  # the arrays that kernels decode under
     final: FinalChain | None  # what small kernels read, of full rows

@@ -321,7 +321,7 @@ class Fold(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """What a candidate came to in one fold."""
+    """The result of a candidate in one fold."""
 
     score: float
     objective: float

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class CorpusFacts(NamedTuple):
-    """What all shards are told when all vocabularies are known."""
+    """The facts that all shards get when all vocabularies are known."""
 
     potentials: Potentials
     n_rows: int  # of features

@@ -1,4 +1,4 @@
-"""What becomes of a user's spans in training: aligned with tokens, written as labels,
+"""The fate of a user's spans in training: aligned with tokens, written as labels,
 reported.
 
 What happens to a span whose edge is inside of a token, and to one that white space, a
@@ -293,8 +293,8 @@ def counts_of(given: Given, aligned: Aligned) -> dict[str, int]:
 
 
 class AlignmentReport:
-    """What becomes of spans in training; ``print`` lists those that change, notebooks
-    show a table.
+    """A report of what becomes of spans in training; ``print`` lists those that change,
+    notebooks show a table.
 
     Attributes
     ----------

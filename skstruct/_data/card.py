@@ -22,7 +22,7 @@ _SHOWN = 12
 
 @dataclass(frozen=True)
 class Card:
-    """What a model says of its making.
+    """A card: when and of what a model was made.
 
     Parameters
     ----------

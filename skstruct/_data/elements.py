@@ -1,5 +1,5 @@
-"""What an element, a column and an array may be: one table for tokens, labels, spans
-and texts.
+"""The kinds of elements, columns and arrays: one table for tokens, labels, spans and
+texts.
 
 =============================  ======================================================
 what is handed over            what is read

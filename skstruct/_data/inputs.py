@@ -1,5 +1,5 @@
-"""What users may hand over as ``X`` and ``y``, and the errors that name the place if
-they do not.
+"""The inputs that users may pass as ``X`` and ``y``, and the errors that name the place
+if they do not.
 
 Containers become a list of sequences; nothing is copied token by token. Checks are done
 on types and counts first, in C; only when one fails is the corpus searched in Python
@@ -50,8 +50,7 @@ of parts of a text, or (head, label) for each token.
 
 
 class Inputs(NamedTuple):
-    """What a model reads and predicts; who brings files to models (the command line)
-    goes by it.
+    """The kinds of input and output of a model, which the command line reads.
 
     Attributes
     ----------

@@ -123,7 +123,7 @@ def _check_types(label: Collection[Any], i: int, k: int) -> None:
 
 
 class KnownLabels:
-    """What the labels of a fitted tagger can spell.
+    """The spans that the labels of a fitted tagger can spell.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class PartialWords(list):
 
 
 class Stretch(NamedTuple):
-    """What stands between two boundaries that are known."""
+    """The text between two boundaries that are known."""
 
     parts: list[str]  # strings in which no word ends; behind each but the last one may
     tags: frozenset[str] | None  # of the word at the end; None: not known

@@ -72,7 +72,7 @@ class PlaceError(ValueError):
 
 
 class Where(NamedTuple):
-    """Where a sequence stands in a user's file; what is not known is None.
+    """The place of a sequence in a user's file; unknown parts are None.
 
     Attributes
     ----------

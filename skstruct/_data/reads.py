@@ -1,5 +1,5 @@
-"""What reads a corpus declares what it reads: tokens of a kind, their columns, and the
-names of these.
+"""A declaration of what a reader of a corpus reads: tokens of a kind, their columns,
+and the names of these.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ColumnInfo(NamedTuple):
-    """What is known of columns that are features of tokens, encoded before."""
+    """The facts about columns that are features of tokens, encoded before."""
 
     bigram: bool  # whether the label bigram is a feature
     # (columns,) int32: which template, or key, each column is of, as a number
@@ -326,14 +326,14 @@ class Reads:
 
 @dataclass(frozen=True)
 class ModelReads(Reads):
-    """What a model reads: tokens of its kind and width, columns of numbers with the
+    """The input of a model: tokens of its kind and width, columns of numbers with the
     names that they had.
     """
 
 
 @dataclass(frozen=True)
 class TransformerReads(Reads):
-    """What a transformer reads, which may leave it to an estimator inside.
+    """The input of a transformer, which may leave it to an estimator inside.
 
     Attributes
     ----------

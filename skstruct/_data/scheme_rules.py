@@ -86,7 +86,7 @@ def _is_prefixed(kind: str) -> bool:
 
 
 class _Rules(NamedTuple):
-    """What the spelling implies for prefixes."""
+    """The rules that a spelling implies for prefixes."""
 
     first: frozenset[str]  # may open a chunk
     inside: frozenset[tuple[str, str]]  # (previous, next) pairs within a chunk

@@ -150,7 +150,7 @@ def partly_segmented(y: Any) -> list[int]:
 
 
 class KnownWords(NamedTuple):
-    """What is known of the words of texts."""
+    """The known words of texts."""
 
     words: list[list[str]]  # [] of texts that are partly segmented
     tags: list[list[str]] | None  # None if nothing has tags; [] as above

@@ -1,4 +1,4 @@
-"""What somebody may have meant who wrote a name that is none."""
+"""Suggestions for misspelt names."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _KEYS = {
 
 
 class Payload(NamedTuple):
-    """What a file holds."""
+    """The content of a file."""
 
     header: dict
     sections: Sections

@@ -168,7 +168,8 @@ MOST_PLACES = 10
 
 
 class ExportReport(NamedTuple):
-    """What :func:`skstruct.interchange.export` wrote; prints as three lines.
+    """A report of what :func:`skstruct.interchange.export` wrote; prints as three
+    lines.
 
     Attributes
     ----------

@@ -78,7 +78,7 @@ def make_task(
 
 @dataclass
 class ParserModel(tables.TableModel):
-    """What prediction of a dependency parser needs.
+    """The parts of a dependency parser that prediction needs.
 
     Attributes
     ----------

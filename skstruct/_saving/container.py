@@ -309,7 +309,7 @@ def _write_bytes(
 
 
 class _Source(Protocol):
-    """Where the bytes of a container are."""
+    """The source of the bytes of a container."""
 
     size: int
 

@@ -156,7 +156,7 @@ def default_of(field: Field, members: Members) -> Any:
 
 
 class Table:
-    """What a JSON object holds; a :class:`Kind` as well.
+    """A table of the members of a JSON object; a :class:`Kind` as well.
 
     Parameters
     ----------

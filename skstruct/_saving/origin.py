@@ -1,5 +1,5 @@
-"""What a model's file says besides the model: how the file was laid out that it learned
-from, and its card.
+"""The parts of a model's file besides the model: how the file was laid out that it
+learned from, and its card.
 
 Both belong to the whole of what is saved, a pipeline as well, and so they are members
 of the header and attributes of the outermost object. They speak of one fit: a model
@@ -31,7 +31,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 class Origin(NamedTuple):
-    """What is known of a model besides what it has learned.
+    """The facts about a model besides what it has learned.
 
     Attributes
     ----------

@@ -1,5 +1,5 @@
-"""What compressed models, and parsers, take in a file: integers in few bytes, weights
-without zeros.
+"""The compact forms of numbers in files of compressed models and parsers: integers in
+few bytes, weights without zeros.
 
 Plain arrays, which a reader needs no decompressor for. An array grows to at most 64
 times its bytes in the file, so that no small file fills the memory.

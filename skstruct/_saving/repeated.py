@@ -1,5 +1,5 @@
-"""What is kept because it is asked for again and again: the bytes of a model that each
-task of a pool of processes is handed, and what a process has read of them.
+"""A cache for repeated requests: the bytes of a model that each task of a pool of
+processes is handed, and what a process has read of them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What pickles, copies, skops and MLflow keep of an estimator: its parameters as they
-are, and the bytes of its own file.
+"""The state of an estimator in pickles, copies, skops and MLflow: its parameters as
+they are, and the bytes of its own file.
 
 The bytes are a container (``container``) of the kind ``"state"``, in one array of
 uint8, which memory maps and processes share: what is read of it are views. Estimators

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Tally(Protocol):
-    """What counts the lines of a file."""
+    """A counter of the lines of a file."""
 
     seen: int
 
@@ -173,7 +173,7 @@ _WINDOWS = {
 
 
 class Accents:
-    """Whether the accents of a text were encoded twice: ``Ã±`` for ``ñ`` throughout.
+    """A check for accents that were encoded twice: ``Ã±`` for ``ñ`` throughout.
 
     Such text comes from UTF-8 that was read as Latin-1. Line by line, its bytes in
     Latin-1 are valid UTF-8, which text that was encoded once hardly ever is.

@@ -45,7 +45,7 @@ class Given:
 
 
 class Job(NamedTuple):
-    """What it takes to begin with a shard, anywhere and any number of times."""
+    """The data needed to begin with a shard, anywhere and any number of times."""
 
     number: int
     load: Load

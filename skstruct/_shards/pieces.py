@@ -1,4 +1,4 @@
-"""What the shards of a round have changed, added up on its way to the driver.
+"""The changes of the shards of a round, added up on its way to the driver.
 
 A shard says what it has changed (:class:`Changes`) multiplied with its part in the
 mixture, so that all that is left to do is to add pieces of long vectors. Features that
@@ -189,7 +189,7 @@ def add_pieces(pieces: list[Piece]) -> Piece:
 # Changes of weights
 # --------------------------------------------------------------------------------------
 class Kind(NamedTuple):
-    """What the rows of a store are."""
+    """The kind of the rows of a store."""
 
     columns: int
     counters: int  # counts of updates of a row
@@ -197,7 +197,7 @@ class Kind(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What became of weights in a round; lists by store."""
+    """The changes of weights in a round; lists by store."""
 
     kinds: list[Kind]
     halves: np.ndarray | None  # as ``_core.feature_table.extended`` takes them

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class Met(NamedTuple):
-    """What a shard met."""
+    """The features and labels that a shard met."""
 
     kind: type[Run]
     vocabulary: Vocabulary
@@ -77,7 +77,7 @@ def naming(number: int, positions: Sequence[int] | None = None) -> Iterator[None
 
 
 class Start(NamedTuple):
-    """What a shard begins a round with; lists by store."""
+    """The state with which a shard begins a round; lists by store."""
 
     full: bool  # all weights; else what changed since the round before
     steps: Steps
@@ -86,7 +86,7 @@ class Start(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What a shard is told to train."""
+    """The instructions for one round of a shard."""
 
     epoch: int  # the first
     n_epochs: int
@@ -94,7 +94,7 @@ class Round(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What a shard ends a round with, besides :class:`.pieces.Changes`."""
+    """The report of a shard at the end of a round, besides :class:`.pieces.Changes`."""
 
     steps: Steps
     updates: int

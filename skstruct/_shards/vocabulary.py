@@ -1,4 +1,4 @@
-"""What shards met that were encoded apart, and their labels brought together.
+"""The vocabularies of shards that were encoded apart, and their labels, merged.
 
 Each shard's run says what it met (``run.vocabulary``). From that of all, ``merged``
 makes a run without examples, whose model is that of the whole, and for each shard a
@@ -23,7 +23,7 @@ NO_LABEL = "y holds no label: all tokens are None"
 
 
 class Vocabulary(NamedTuple):
-    """What a shard met."""
+    """The features and labels that a shard met."""
 
     encoder: Any = None
     """An Encoder, or what a structure has in its place; None where features carry their

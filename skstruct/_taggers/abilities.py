@@ -1,4 +1,6 @@
-"""What a fitted model reads, can predict, and lacks: asked by whoever is handed a model."""
+"""The abilities of a fitted model, what it reads, can predict and lacks: asked by
+whoever is handed a model.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What ``Segmenter`` and ``SpanTagger`` train where their ``tagger`` is None: an
-average of perceptrons with input dropout, the regularisers of Zhang, Su and Zhou
-(2014).
+"""The tagger that ``Segmenter`` and ``SpanTagger`` train where their ``tagger`` is
+None: an average of perceptrons with input dropout, the regularisers of Zhang, Su and
+Zhou (2014).
 
 The perceptron alone is what papers compare with; this is what wins in our study
 (docs/decisions.md). Averages stand on a higher floor, so that their class is looked up

@@ -1,5 +1,5 @@
-"""What estimators over raw text share: a tagger inside, which is trained on sequences
-made of the texts.
+"""The common part of estimators over raw text: a tagger inside, which is trained on
+sequences made of the texts.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ ClassWeight: TypeAlias = dict[Any, float] | Literal["balanced"] | None
 
 
 class LabelledCorpus(NamedTuple):
-    """What takes part of a checked corpus, and its labels; n sequences, N tokens, L
-    labels.
+    """The sequences of a checked corpus that take part, and its labels; n sequences, N
+    tokens, L labels.
 
     Sequences that are empty or of weight 0 are not among them: nothing of them is
     counted, drawn or numbered, as if they had not been there.

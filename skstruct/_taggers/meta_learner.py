@@ -140,8 +140,8 @@ class OffersDefault:
 
 
 class FitsAnother(OffersDefault):
-    """What estimators share that train another one, a parameter, and keep it as a
-    fitted attribute: of its name, with an underscore behind.
+    """The common part of estimators that train another one, a parameter, and keep it as
+    a fitted attribute: of its name, with an underscore behind.
     """
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -204,7 +204,7 @@ class FitsAnother(OffersDefault):
 
 
 class ShowsColumns:
-    """What is known of rows of numbers by an estimator that keeps a fitted one as an
+    """The facts about rows of numbers of an estimator that keeps a fitted one as an
     attribute.
     """
 

@@ -1,4 +1,4 @@
-"""What all sequence taggers share: scikit-learn's conventions, input checks,
+"""The common part of all sequence taggers: scikit-learn's conventions, input checks,
 prediction, scoring.
 """
 
@@ -80,7 +80,7 @@ class WordsParameter(Parameters):
 
 
 class ParameterText(NamedTuple):
-    """What `parameter` is told of one besides its default."""
+    """The arguments of `parameter` besides the default."""
 
     text: str
     kind: str
@@ -99,7 +99,7 @@ PAIRS = ParameterText(
 
 @parametrized()
 class TaggerParameters(WordsParameter):
-    """What all chain taggers accept; ``features`` may be given by position."""
+    """The parameters of all chain taggers; ``features`` may be given by position."""
 
     features: FeatureChoice = parameter(
         default="auto",

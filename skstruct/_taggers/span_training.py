@@ -1,5 +1,5 @@
-"""What a span tagger's tagger is trained on: tokens of pieces of texts, and labels that
-spell the spans.
+"""The training data of a span tagger's tagger: tokens of pieces of texts, and labels
+that spell the spans.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What estimators over texts say besides the best: the k best, and probabilities of
-spans and of words.
+"""The methods of estimators over texts besides ``predict``: the k best, and
+probabilities of spans and of words.
 """
 
 from __future__ import annotations
@@ -157,7 +157,9 @@ def ranked_analyses(
 
 
 class SpanAnalyses:
-    """What a span tagger says whose tagger has k best labellings, or probabilities."""
+    """The methods of a span tagger whose tagger has k best labellings, or
+    probabilities.
+    """
 
     tagger_: Any
     scheme: str
@@ -418,7 +420,7 @@ def _spans_of(
 
 
 class WordAnalyses:
-    """What a segmenter says whose tagger has k best labellings, or probabilities."""
+    """The methods of a segmenter whose tagger has k best labellings, or probabilities."""
 
     tagger_: Any
     tagged_: bool

@@ -37,7 +37,7 @@ the first pair that applies.
 
 
 class EpochStats(NamedTuple):
-    """What one epoch did."""
+    """The statistics of one epoch."""
 
     updates: int  # examples that changed the weights
     wrong_tokens: int  # tokens wrong in the predictions that updates step away from

@@ -1,4 +1,4 @@
-"""What epochs are judged by: held-out sequences, a scorer, and early stopping.
+"""The evaluation of epochs: held-out sequences, a scorer, and early stopping.
 
 The part is either the user's, ``X_val`` and ``y_val`` of ``fit``, or a share of the
 corpus that ``early_stopping`` takes away from training. After each epoch a scorer sees

@@ -1,4 +1,4 @@
-"""What training runs share, be they epochs of online learners or a CRF's solver.
+"""The common part of training runs: epochs of online learners or a CRF's solver.
 
 A :class:`Fit` is told from others by its identity, which names its checkpoint. A
 :class:`JudgedRun` may have held-out sequences, which score the model as it would be if

@@ -1,4 +1,4 @@
-"""What all estimators share that learn example by example."""
+"""The common part of estimators that learn example by example."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def warn_if_few_are_long(lengths: np.ndarray) -> None:
 
 
 class Learner(Protocol):
-    """What training on shards asks of an estimator.
+    """The protocol of an estimator for training on shards.
 
     It is an :class:`OnlineLearner`, or an estimator around one that makes sequences of
     what it is given, as ``Segmenter`` and ``SpanTagger`` do.

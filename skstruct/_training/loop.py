@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class LoopSettings(NamedTuple):
-    """What a loop is told by its subclass before it begins."""
+    """The settings that a subclass gives to its loop."""
 
     run: Run  # its estimator and held-out sequences judge the epochs
     owner: Any  # the estimator that is fitted

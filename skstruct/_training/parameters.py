@@ -285,7 +285,7 @@ class RunParameters(Parameters):
 
 @parametrized(kw_only=True)
 class TrainingParameters(RunParameters):
-    """What all estimators accept that learn weights of features."""
+    """The parameters of all estimators that learn weights of features."""
 
     min_count: int = parameter(
         default=1, text="Features seen fewer times in training are left out."
@@ -306,7 +306,7 @@ class TrainingParameters(RunParameters):
 
 @parametrized(kw_only=True)
 class OnlineParameters(TrainingParameters):
-    """What all estimators accept that learn example by example."""
+    """The parameters of all estimators that learn example by example."""
 
     # Epochs
     max_iter: int | Literal["auto"] = parameter(

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class TrainingState:
-    """What it takes to go on training.
+    """The training state, from which training can continue.
 
     Attributes
     ----------

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class TableModel(SavableModel):
-    """What prediction needs of a model with tables.
+    """A model with tables, as prediction needs it.
 
     Attributes
     ----------

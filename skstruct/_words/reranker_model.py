@@ -88,7 +88,7 @@ def feature_names(model: RerankModel, rows: np.ndarray) -> list[str]:
 
 @dataclass
 class RerankModel(TableModel):
-    """What prediction of a re-ranker needs besides the base.
+    """The parts of a re-ranker that prediction needs besides the base.
 
     Attributes
     ----------

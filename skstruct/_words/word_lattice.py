@@ -65,7 +65,7 @@ def bucket(margin: float) -> int:
 # Adapters
 # --------------------------------------------------------------------------------------
 class Adapter(ABC):
-    """What the sequences of a base estimator are made of."""
+    """The adapter of a base estimator's sequences."""
 
     finds_words: ClassVar[bool]
     """Whether items are words that the base finds, or tokens that are given."""

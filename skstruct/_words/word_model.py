@@ -97,7 +97,7 @@ def _arguments(f: Members) -> dict[str, Any]:
 
 @dataclass
 class WordModel(TableModel):
-    """What prediction of a word segmenter needs.
+    """The parts of a word segmenter that prediction needs.
 
     Attributes
     ----------

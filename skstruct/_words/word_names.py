@@ -1,5 +1,5 @@
-"""What the keys of word features say, from Python: their names, and which of them a
-file may hold.
+"""The meaning of the keys of word features, from Python: their names, and which of them
+a file may hold.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What messages of the package advise, in the words of the command line.
+"""The advice in messages of the package, in the words of the command line.
 
 Readers and estimators name parameters as Python has them: ``offsets='utf-16'``. On the
 command line it is an option: ``--offsets utf-16``. Messages that name both stay as they

@@ -1,4 +1,4 @@
-"""What all commands share: messages, exit codes and models.
+"""The common part of all commands: messages, exit codes and models.
 
 Results go to standard output, everything else to standard error; a command that cannot
 do its job raises, and `skstruct.cli.main` turns that into one line and an exit code.
@@ -25,8 +25,7 @@ STANDARD = (None, "-")
 
 
 class Arguments(argparse.Namespace):
-    """What a parser hands to a command: the options as attributes, and what stands
-    below.
+    """The arguments of a command: the options as attributes, and what stands below.
 
     `new_parser` sets the first three. A command may complete the options by what a
     model's file says.
@@ -71,7 +70,7 @@ class Arguments(argparse.Namespace):
 
 
 class Model(Protocol):
-    """What commands ask of a model; verbs that only some have are looked for."""
+    """The protocol of a model for commands; verbs that only some have are looked for."""
 
     def fit(self, X: Any, y: Any, **more: Any) -> Any:
         """Learn from labelled sequences or texts."""

@@ -29,7 +29,7 @@ DEFAULT_FOLDS = 5
 
 
 class Shown(NamedTuple):
-    """What the ``fit`` of a model is given.
+    """The arguments of a model's ``fit``.
 
     Attributes
     ----------

@@ -1,5 +1,5 @@
-"""What is wrong or odd in a corpus that could be read: spans that overlap or are empty,
-and texts that are there twice.
+"""The faults and oddities of a corpus that could be read: spans that overlap or are
+empty, and texts that are there twice.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What was understood of a file, said in two lines: how it is read and why, and its
+"""A description in two lines of how a file was read: how it is read and why, and its
 first record.
 
 Who sees numbers where words should stand, or spans that cut words, stops here.

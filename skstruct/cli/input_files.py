@@ -1,4 +1,4 @@
-"""What is unusual about input files.
+"""Warnings about unusual input files.
 
 Tables that other programs export begin with the names of their columns and know no
 blank lines. Nothing in the format forbids that, so that these are warnings.

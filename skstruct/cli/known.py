@@ -21,7 +21,7 @@ RECORDS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 
 class KnownFile:
-    """What a file says of the spans of texts.
+    """The content of a file of known spans.
 
     Parameters
     ----------

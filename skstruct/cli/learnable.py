@@ -1,4 +1,4 @@
-"""Whether there is something to learn: asked before a training, and of what was
+"""A check that there is something to learn: asked before a training, and of what was
 learned.
 
 A model of one label is always right, and of no use. Where a corpus has nothing to

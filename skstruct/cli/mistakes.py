@@ -1,4 +1,4 @@
-"""What models that have not seen a text got wrong in it: given, and found.
+"""The mistakes of models on texts that they were not trained on: given, and found.
 
 A mistake of a model that is sure may be one of the annotators; `skstruct check` looks
 for these.

@@ -33,7 +33,7 @@ REPLACED = "would be replaced by what is made of it"
 
 
 class Target(NamedTuple):
-    """What a command may write, as its parser declares it.
+    """A file that a command may write, as its parser declares it.
 
     Attributes
     ----------

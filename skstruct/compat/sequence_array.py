@@ -1,4 +1,4 @@
-"""What ``CRF`` predicts: an array of lists, one for each sequence."""
+"""The type that ``CRF.predict`` returns: an array of lists, one for each sequence."""
 
 from __future__ import annotations
 

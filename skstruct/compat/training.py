@@ -50,7 +50,7 @@ _NO_AROW = (
 
 
 class _Corpus(NamedTuple):
-    """What is trained on: sequences of tokens, their labels, and the labels by their
+    """The training data: sequences of tokens, their labels, and the labels by their
     numbers.
 
     The model has the labels of held-out sequences too, as CRFsuite's has. For each that
@@ -85,8 +85,9 @@ class _Corpus(NamedTuple):
         return cls(tokens, numbered, list(number), len(added))
 
     def weights(self) -> np.ndarray | None:
-        """Of the sequences, for ``fit``: those that were added count for nothing; None
-        if there are none."""
+        """Return the weights of sequences for ``fit``: added ones have weight 0. None
+        if there are none.
+        """
         if not self.n_added:
             return None
         return np.repeat([1.0, _NO_WEIGHT], [len(self.X) - self.n_added, self.n_added])

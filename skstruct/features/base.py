@@ -1,4 +1,4 @@
-"""What every encoder has: the contract between the features of tokens and the models
+"""The base of every encoder: the contract between the features of tokens and the models
 that weight them.
 
 An encoder numbers features, and gives those that count a *row* of weights. Models know

@@ -1,4 +1,4 @@
-"""What files have of an encoder, whatever its tokens are: tables of fields."""
+"""The fields of an encoder in files, for all kinds of tokens: tables of fields."""
 
 from __future__ import annotations
 

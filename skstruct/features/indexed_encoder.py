@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Rows(Protocol):
-    """What has rows of weights: an index of features, or one side of templates."""
+    """An object with rows of weights: an index of features, or one side of templates."""
 
     n_rows: int
 

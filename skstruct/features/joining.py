@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Joined(NamedTuple):
-    """What is known of columns side by side, and does not depend on the tokens."""
+    """The facts about joined columns that do not depend on the tokens."""
 
     # Which are dense, as ``_data.reads.runs_of`` has it; None if all are of one kind.
     runs: tuple[int, ...] | None

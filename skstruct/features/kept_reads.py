@@ -1,5 +1,5 @@
-"""What transformers know of tokens, in states: what they read, and what they make of
-nothing.
+"""The knowledge of transformers about tokens, in states: what they read, and what they
+make of nothing.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ should weigh as much.
 
 @dataclass(frozen=True)
 class NumericFeatures:
-    """What models learn from tokens that are rows of numbers; a value of their
+    """The settings of features from tokens that are rows of numbers; a value of their
     ``features``.
 
     Parameters

@@ -67,7 +67,7 @@ _LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 class Macro(NamedTuple):
-    """What a pattern reads."""
+    """A macro of a pattern: the cell that it reads."""
 
     position: int  # relative to the token, or of the sequence
     absolute: bool  # whether it is of the sequence: 0 is the first token, -1 the last

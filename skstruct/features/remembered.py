@@ -1,4 +1,4 @@
-"""What follows from the columns of transformers, made once and not at each call."""
+"""The values derived from the columns of transformers, made once and not at each call."""
 
 from __future__ import annotations
 

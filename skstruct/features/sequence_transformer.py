@@ -110,7 +110,9 @@ def as_in_fit() -> MethodMapping:
 
 
 class KnowsColumns:
-    """What transformers know of the columns of the tokens that they were fitted on."""
+    """The mixin of transformers that know the columns of the tokens that they were
+    fitted on.
+    """
 
     _reads: TransformerReads
 

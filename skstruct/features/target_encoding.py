@@ -111,7 +111,7 @@ def cross_fitting(
 
 
 class _Rows:
-    """What ``transform`` of an encoder returns for the tokens of its fit."""
+    """The rows that ``transform`` of an encoder returns for the tokens of its fit."""
 
     def __init__(
         self,

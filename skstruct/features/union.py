@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 
 class _Passthrough(Window):
-    """What ``"passthrough"`` stands for: the rows, with the names of their columns."""
+    """The transformer behind ``"passthrough"``: the rows, with the names of their
+    columns.
+    """
 
     def __init__(self) -> None:
         super().__init__(0, 0, boundary=False)

@@ -1,4 +1,4 @@
-"""What an error says where a token holds a vector: how vectors are given instead."""
+"""The error for a token that holds a vector, and how to pass vectors instead."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ STRENGTH = 1.0
 
 
 class Mixture(NamedTuple):
-    """What is known of n annotations and K kinds of errors.
+    """The facts about n annotations and K kinds of errors.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a model gets wrong: confusions, with examples, and unseen words apart.
+"""The errors of a model: confusions, with examples, and unseen words apart.
 
 They are counted from the differences between gold and predicted labels, segments, words
 or trees, each with the words around it.
@@ -44,7 +44,7 @@ SHOWN = 20
 
 
 class Confusion(NamedTuple):
-    """What was taken for what.
+    """A pair of labels that were confused.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Confusion(NamedTuple):
 
 
 class Errors(Shown):
-    """What :func:`errors` found; ``print`` lists it, notebooks show a table.
+    """The errors that :func:`errors` found; ``print`` lists them, notebooks show a table.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What each feature contributes to the score of a labelling of a chain."""
+"""The contribution of each feature to the score of a labelling of a chain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model reads, and what it predicts.
+"""The parts of a tagger that explanations read.
 
 The chain tagger inside of a model reads what the steps of a pipeline make of sequences,
 and pieces of texts.

@@ -1,4 +1,4 @@
-"""What `explain` returns: contributions that add up to scores.
+"""The results of `explain`: contributions that add up to scores.
 
 They can be had as text, frame, dict and HTML.
 """
@@ -38,7 +38,7 @@ contributions are listed.
 
 
 class Counterfactual(NamedTuple):
-    """What would have to change for another label.
+    """The smallest change that gives another label.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class _Contributions:
 
 @dataclass(frozen=True)
 class TokenExplanation(_Contributions):
-    """What one token adds to the score of a labelling.
+    """The contribution of one token to the score of a labelling.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class TokenExplanation(_Contributions):
 
 @dataclass(frozen=True)
 class ArcExplanation(_Contributions):
-    """What speaks for one arc.
+    """The contributions to the score of one arc.
 
     Attributes
     ----------

@@ -1,5 +1,4 @@
-"""What is, or may be, wrong in a corpus: one place, what is there, and how sure that
-is.
+"""The suspected errors of a corpus: one place, what is there, and how sure that is.
 
 `label_issues`, `errors` and `report` speak of findings, and so do the commands.
 """

@@ -94,7 +94,9 @@ class Html(str):
 
 
 class Shown(ABC):
-    """What notebooks show by ``_repr_html_``, which a subclass writes."""
+    """The mixin for the display in notebooks (``_repr_html_``), which a subclass
+    writes.
+    """
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What models say of texts, or of sentences in columns, that they were not trained on.
+"""The out-of-fold judgements of models on texts and on sentences in columns.
 
 A sentence whose labels are those of a scheme with types, such as ``B-PER``, is a text
 of its words with a space between them, so that its segments are spans like others.

@@ -24,7 +24,7 @@ Found = TypeVar("Found")
 
 
 class OutOfFold(NamedTuple):
-    """What was found about n sequences."""
+    """The out-of-fold results of n sequences."""
 
     marginals: list[np.ndarray]  # of shape (n_tokens, n_classes)
     labels: list[list[Any]]  # those given, as the tagger learns them

@@ -242,7 +242,7 @@ END = "(end)"
 
 
 class Mark(NamedTuple):
-    """What a line says about the tokens ``start <= t < stop``."""
+    """A mark on the tokens ``start <= t < stop``."""
 
     start: int
     stop: int

@@ -82,7 +82,7 @@ ABOUT = (
 
 
 class Report(Shown):
-    """What :func:`report` returns; notebooks show it, ``print`` its scores.
+    """The report that :func:`report` returns; notebooks show it, ``print`` its scores.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ from .span_evidence import LEAST
 
 
 class TypeThreshold(NamedTuple):
-    """What is known of the spans of one type.
+    """The threshold and figures of the spans of one type.
 
     Attributes
     ----------

@@ -43,7 +43,7 @@ FEATURES = (
 
 
 class TokenFacts(NamedTuple):
-    """What is known of n labels; each is an array of shape (n,).
+    """The facts about n labels; each is an array of shape (n,).
 
     Attributes
     ----------

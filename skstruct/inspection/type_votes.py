@@ -1,4 +1,4 @@
-"""What the spans of a corpus say about the type of one of them.
+"""The votes of a corpus's spans on the type of one of them.
 
 Of a string that is annotated elsewhere, other annotations are better evidence than a
 model, which weighs it among much else; of a string that is not, its first and last word

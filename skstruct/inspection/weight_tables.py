@@ -68,7 +68,7 @@ class Records(list[Any], Shown):
 
 
 class FeatureWeight(NamedTuple):
-    """What one feature says about one label."""
+    """The weight of one feature for one label."""
 
     feature: str
     label: Any

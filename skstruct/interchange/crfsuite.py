@@ -172,7 +172,7 @@ def _parameters(crf: dict[str, Any]) -> dict[str, Any]:
 
 
 class CRFsuiteContents(NamedTuple):
-    """What a model file holds."""
+    """The content of a model file."""
 
     header: dict  # HEADER
     labels: list

@@ -1,5 +1,5 @@
-"""What the formats of other tools have in common: bytes that are checked, models as
-names and weights.
+"""The common part of formats of other tools: bytes that are checked, models as names
+and weights.
 
 A model of another tool is input from outside. Whatever is wrong with it ends in one
 kind of error, :class:`ModelFileError`, which names the file and the place. Nothing is
@@ -36,7 +36,7 @@ FORBIDDEN = -1e4
 
 
 class NamedModel(NamedTuple):
-    """What formats have in common; L labels."""
+    """A model of names and weights, common to formats; L labels."""
 
     labels: list  # str
     names: list  # of the features that have weights, in the order of their rows

@@ -132,7 +132,7 @@ def crf_in_pickle(file: ForeignBytes) -> tuple[ForeignBytes, dict[str, Any]]:
 def _best_of(
     resources: list[dict[str, Any]], root: Any, file: ForeignBytes
 ) -> dict[str, Any]:
-    """Of several model files the one inside a ``best_estimator_``.
+    """Return the one of several model files that is inside a ``best_estimator_``.
 
     Raises if it is not clear which one is meant.
     """
@@ -152,7 +152,7 @@ def _best_of(
 
 
 class _Place(NamedTuple):
-    """Where something stands in the object of a pickle: a step from another place."""
+    """The place of an object in a pickle: a step from another place."""
 
     before: Any  # the other place, None at the object itself
     step: Any  # name of an attribute, or a key or number in brackets
@@ -261,7 +261,7 @@ _ENCODE = object()
 
 
 class _Limited(dict):
-    """What does an instruction, by its code; for so many instructions."""
+    """The functions of instructions, by code, with a limit on their number."""
 
     def __init__(self, dispatch: dict[int, Callable[..., None]], most: int) -> None:
         super().__init__(dispatch)

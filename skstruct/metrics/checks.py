@@ -1,4 +1,4 @@
-"""What all metrics share: checks of their input, and the two divisions.
+"""The common part of all metrics: checks of their input, and the two divisions.
 
 Everything becomes a list of pairs of lists once, with errors that name the sequence, so
 that the metrics are plain counting. What counts is said in :mod:`.counting`.

@@ -1,4 +1,4 @@
-"""Whether a scorer can count what held-out sequences hold, asked before training.
+"""A check, before training, that a scorer can count held-out sequences.
 
 A scorer sees a model only when an epoch is over, or a fold. So the scorer is called
 once before, with a model that needs no training: it predicts every label that the model

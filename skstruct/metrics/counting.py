@@ -1,4 +1,5 @@
-"""What counts: one rule for all scores, scorers, held-out sequences and their pictures.
+"""The rule of what counts, for all scores, scorers, held-out sequences and their
+pictures.
 
 - *No gold label* (None): the token does not count. A sequence that has no other tokens
   does not count, and so an empty one does not. A segment, gold or predicted, does not

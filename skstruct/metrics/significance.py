@@ -38,7 +38,7 @@ _AT_ONCE = 2**22
 
 
 class PairedBootstrap(NamedTuple):
-    """What `paired_bootstrap` returns."""
+    """The result of `paired_bootstrap`."""
 
     score_a: float
     score_b: float

@@ -120,7 +120,7 @@ def _rows(scores: Scores) -> Iterable[tuple[str, dict[str, float]]]:
 
 
 class _Tally(NamedTuple):
-    """What is counted of each sequence.
+    """The counts of each sequence.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ from .counting import has_label, weights_of
 
 
 class AttachmentScores(NamedTuple):
-    """What `attachment_scores` returns."""
+    """The result of `attachment_scores`."""
 
     uas: float
     las: float

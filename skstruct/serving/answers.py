@@ -1,4 +1,4 @@
-"""What a model says to a request: predictions as JSON, for input of text or JSON."""
+"""The answers of a model to requests: predictions as JSON, for input of text or JSON."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ OF_INPUTS = "entity_group", "word", "score"
 
 
 class Body(NamedTuple):
-    """What a body asks about.
+    """The content of a request's body.
 
     Attributes
     ----------

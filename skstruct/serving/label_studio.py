@@ -53,7 +53,7 @@ _DROPPED = {
 
 
 class Control(NamedTuple):
-    """Where a labelling interface has its spans."""
+    """The control of a labelling interface that holds the spans."""
 
     labels: str  # name of the tag Labels
     text: str  # name of the tag Text

@@ -1,4 +1,4 @@
-"""What a service counts: requests, errors, seconds, and what models were asked and
+"""The counters of a service: requests, errors, seconds, and what models were asked and
 said.
 
 ``prometheus_client`` counts, and writes the numbers in Prometheus' text format. Where
@@ -73,7 +73,7 @@ _ALONE = (
 
 
 class Asked(NamedTuple):
-    """What a request asked for and got, in numbers; nothing of its content."""
+    """The numbers of a request and its answer, without its content."""
 
     texts: int = 0
     characters: int = 0

@@ -1,4 +1,4 @@
-"""What skops and MLflow ask of whoever keeps a model with them: which classes to trust,
+"""The functions needed to keep a model with skops and MLflow: which classes to trust,
 and what a model reads.
 """
 

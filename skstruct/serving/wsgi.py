@@ -50,7 +50,7 @@ class Refused(Exception):
 
 
 class Route(NamedTuple):
-    """What answers a method of a path.
+    """The handler of a method of a path.
 
     Its options may stand behind the question mark.
     """

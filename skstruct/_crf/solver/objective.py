@@ -50,7 +50,7 @@ in proportion.
 
 
 class ObjectiveOptions(NamedTuple):
-    """What an objective is made of besides the corpus and the potentials."""
+    """The settings of an objective besides the corpus and the potentials."""
 
     c1: float = 1.0
     c2: float = 0.0
@@ -70,8 +70,8 @@ V = TypeVar("V", bound=Selection)
 
 
 class Objective(ABC, Generic[V]):
-    """What solvers ask of an objective: :class:`.CRFObjective` is that of one corpus,
-    :class:`.ShardedObjective` adds up those of shards.
+    """The protocol of an objective for solvers: :class:`.CRFObjective` is that of one
+    corpus, :class:`.ShardedObjective` adds up those of shards.
 
     Parameters
     ----------

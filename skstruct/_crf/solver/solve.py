@@ -75,7 +75,7 @@ class SparseWeights(NamedTuple):
 
 @dataclass
 class CRFResult:
-    """What training found.
+    """The result of training.
 
     Attributes
     ----------

@@ -99,8 +99,8 @@ class WeightRows(TableSums[None]):
 
 
 class AllStateSums:
-    """Where a pass adds up the expected counts of all weights of states, those not in
-    use, too.
+    """An array in which a pass adds up the expected counts of all weights of states,
+    those not in use, too.
 
     Parameters
     ----------

@@ -231,7 +231,7 @@ def _choose_working_set(
 
 
 class Carry(NamedTuple):
-    """What a minimisation leaves for another one with other penalties."""
+    """The state that a minimisation leaves for another one with other penalties."""
 
     memory: Memory
     where: np.ndarray  # the places, in all weights, of the coordinates of the memory

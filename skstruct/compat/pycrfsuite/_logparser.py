@@ -1,5 +1,5 @@
-"""What CRFsuite prints in training, read: the events and figures that programs ask
-for.
+"""A reader of the log that CRFsuite prints in training: the events and figures that
+programs ask for.
 """
 
 from __future__ import annotations

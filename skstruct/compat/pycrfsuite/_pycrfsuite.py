@@ -195,7 +195,7 @@ class Trainer(BaseTrainer):
             getattr(self, f"on_{event}")(self.logparser.last_log, *more)
 
     def on_start(self, log: str, *more: Any) -> None:
-        """Of each event: print its part of the log.
+        """Print the part of the log of each event.
 
         ``on_featgen_progress`` has the percentage, too, and ``on_iteration`` the
         figures of the pass.
