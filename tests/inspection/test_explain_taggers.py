@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from skstruct import Segmenter, SpanTagger, StructuredPerceptron, WordSegmenter
+from skstruct._data.elements import word_of
 from skstruct.inspection.explain_taggers import (
     as_characters,
     kind_of,
     positions_of,
     seen_by_tagger,
     tokens_shown,
-    word_of,
     words_of,
 )
 
