@@ -52,6 +52,7 @@ from .calibrated_tagger import CalibratedTagger
 from .constraints import scheme_of
 from .meta_learner import FitsAnother, ShowsColumns, ShowsTraining
 from .metadata import asking_for_weights, routed
+from .span_chains import chains_of
 from .span_tagger import SpanTagger
 from .span_thresholds import certain_threshold, numbered_documents, offering_threshold
 
@@ -487,8 +488,9 @@ def _types(member: Any) -> set[str]:
         labels = labels.estimator_
     scheme = scheme_of(labels)
     table = LabelTable(None if scheme is None else check_scheme(scheme), strict=False)
-    return {
+    own = {
         kind
         for prefix, kind in table.parse(np.asarray(labels.classes_).tolist())
         if prefix != "O"
     }
+    return own.union(*map(_types, chains_of(member)))

@@ -18,6 +18,7 @@ from .._data.places import counted
 from .._data.segmented import as_pieces, as_words
 from .._data.types import Corpus
 from .._sklearn import innermost
+from .._taggers.span_chains import refuse_chains
 from ..metrics.counting import has_label, refuse_nothing, surroundings_known
 from .explain_taggers import as_characters, read_by, words_of
 from .findings import Finding, Places, as_places
@@ -262,6 +263,7 @@ def errors_of(
             f"vocabulary must be a collection of words, got the str {vocabulary[:40]!r}"
         )
     inner, task, X, own_scheme = read_by(model, X, y)
+    refuse_chains(inner, "lists of errors")
     if getattr(inner, "tokenizer", None) == "words":
         inner = innermost(inner.tagger_).estimator
     known = None if vocabulary is None else frozenset(vocabulary)

@@ -15,6 +15,7 @@ from skstruct import (
     L1CRF,
     BaggingShuffleAverager,
     ParameterMixer,
+    SpanSets,
     SpanTagger,
     StructuredPerceptron,
 )
@@ -22,7 +23,13 @@ from skstruct._data.nested import types_apart
 from skstruct._data.spans import as_spans
 from skstruct._one_file.writing import export
 from skstruct.datasets.formats.span_writing import write_spans
-from skstruct.inspection import explain, feature_weights, render
+from skstruct.inspection import (
+    errors,
+    explain,
+    feature_weights,
+    label_issues,
+    render,
+)
 from skstruct.serving import app
 
 NAMES = "IL-2 GATA-1 NFKB TCF".split()
@@ -164,6 +171,19 @@ def test_probabilities_and_k_best_of_chains():
     assert best[0][0][1] > best[0][1][1] and len(own) == 3
 
 
+def test_sets_of_spans_of_all_chains():
+    inner = L1CRF(c1=0.1, max_iter=200, random_state=0)
+    sets = SpanSets(tagger(inner), recall=0.9, cv=3).fit(X, Y)
+    offered = [{span for span, _ in row} for row in sets.predict_sets(TEST)]
+    found = sum(len(some & set(map(tuple, gold))) for some, gold in zip(offered, GOLD))
+    assert found >= 0.85 * sum(map(len, GOLD))
+    assert {span.label for some in offered for span in some} == {
+        "DNA",
+        "protein",
+        "cell",
+    }
+
+
 def test_copies_files_pipelines_and_threads(tmp_path):
     for inner in (
         None,
@@ -202,6 +222,8 @@ def test_what_knows_one_chain_says_so(tmp_path):
         lambda: explain(model, TEST[0]),
         lambda: export(model, tmp_path / "m.py"),
         lambda: feature_weights(model),
+        lambda: errors(model, TEST, GOLD),
+        lambda: label_issues(model, TEST, GOLD),
         lambda: model.partial_fit(X, Y),
     ):
         with pytest.raises(ValueError, match=said):
