@@ -64,7 +64,7 @@ FITTED_INSIDE = "best_estimator_", "estimator_", "tagger_", "base_"
 
 NOTHING_KEPT = "training was interrupted; the estimator is as it was before {}"
 SOMETHING_KEPT = "training was interrupted; the estimator has what it had learned"
-"""What an exception says after Ctrl-C; see `says_what_is_kept`."""
+"""The message after Ctrl-C; see `says_what_is_kept`."""
 
 if TYPE_CHECKING:
     from typing_extensions import Self

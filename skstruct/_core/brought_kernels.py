@@ -32,7 +32,7 @@ _X86_64_V3 = frozenset(
     "avx avx2 bmi bmi2 cmov crc32 cx16 cx8 f16c fma fxsr lzcnt mmx movbe popcnt sahf sse sse2 "
     "sse3 sse4.1 sse4.2 ssse3 xsave".split()
 )
-"""What LLVM calls the features of the level."""
+"""The features of the level, by their names in LLVM."""
 
 NAME = "_kernels"
 """The folder in the package."""

@@ -55,7 +55,7 @@ ITERABLE = [HasMethods(["__iter__"])]
 KEPT = "training was interrupted; the search is kept (best_params_, cv_results_)"
 WITH_MODEL = f"{KEPT}, and of the refit the weights that it had reached"
 WITHOUT_MODEL = f"{KEPT}, without a model: fit an L1CRF(**search.best_params_)"
-"""What the exception says after Ctrl-C in the refit."""
+"""The message after Ctrl-C in the refit."""
 
 
 @savable

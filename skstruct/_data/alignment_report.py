@@ -39,7 +39,7 @@ PROBLEMS = (
 NONE, TRIMMED, EMPTY, DUPLICATE, OVERLAP, MOVED, UNKNOWN, DROPPED, CROWDED, ACROSS = (
     range(10)
 )
-"""What was changed of a span: numbers of :data:`PROBLEMS`."""
+"""The changes of a span: numbers of :data:`PROBLEMS`."""
 
 SHOWN = 20
 """Changed spans that are printed."""

@@ -57,7 +57,7 @@ _CALLED = {
     (OTHER,): OTHER,
     **dict.fromkeys([(SPARSE,), (DENSE,), (DENSE, SPARSE)], "rows of numbers"),
 }
-"""What errors call the tokens of a corpus, by the kinds of its blocks."""
+"""The names of tokens in errors, by the kinds of its blocks."""
 
 
 class Block(NamedTuple):

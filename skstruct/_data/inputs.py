@@ -44,7 +44,7 @@ LABELS = "labels"
 WORDS = "words"
 SPANS = "spans"
 TREES = "trees"
-"""What models predict: a label for each token, the words of a text, (start, end, label)
+"""The tasks of models: a label for each token, the words of a text, (start, end, label)
 of parts of a text, or (head, label) for each token.
 """
 

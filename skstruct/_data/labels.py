@@ -49,7 +49,7 @@ class AllBut:
 
 
 SETS = (frozenset, AllBut)
-"""What stands for several labels, besides ``set``, which no dict can hold."""
+"""The types that stand for several labels, besides ``set``, which no dict can hold."""
 
 SEVERAL = (set, *SETS)
 """All that stands for several labels."""

@@ -16,7 +16,7 @@ from .places import PlaceError, describe
 from .scheme_rules import SPELLINGS
 
 UNKNOWN = " "
-"""Where a word may end or go on, in a stretch."""
+"""The places where a word may end or go on, in a stretch."""
 
 
 class PartialWords(list):

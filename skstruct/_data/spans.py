@@ -18,7 +18,7 @@ from .text import BREAK, as_texts, classes_of, codes_of, joined
 from .types import Texts
 
 CONVERTS = ": skstruct.datasets.from_utf16 converts"
-"""What errors advise where offsets could count UTF-16 units."""
+"""The advice of errors where offsets could count UTF-16 units."""
 
 
 class Span(NamedTuple):

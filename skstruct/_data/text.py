@@ -24,8 +24,8 @@ from .places import by_sequence, is_sequence
 TOKENIZERS = ("words", "characters")
 
 NOTHING, ONE_SPACE, LINE, PARAGRAPH = range(4)
-"""What is before a token: nothing, a space, a line break, a blank line or the start of
-the text.
+"""The space before a token: nothing, a space, a line break, a blank line or the start
+of the text.
 """
 
 SPACE, BREAK, LETTER, DIGIT, SINGLE, SYMBOL, OTHER, ALONE, REGIONAL, MARK, JOINER = (

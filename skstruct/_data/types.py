@@ -23,13 +23,13 @@ Path: TypeAlias = str | os.PathLike[str]
 """Name of a file or folder."""
 
 Weights: TypeAlias = ArrayLike | None
-"""Of sequences, as ``sample_weight``."""
+"""The weights of sequences, as ``sample_weight``."""
 
 Given: TypeAlias = Corpus | None
-"""What users may leave out, as ``X_val`` and ``y_val``."""
+"""An argument that users may leave out, as ``X_val`` and ``y_val``."""
 
 Ranked: TypeAlias = list[list[tuple[list[Any], float]]]
 """For each sequence the k best analyses with their scores, best first."""
 
 History: TypeAlias = list[dict[str, Any]]
-"""What a fit notes of each epoch."""
+"""The notes of a fit on each epoch."""

@@ -59,7 +59,7 @@ FORMAT_VERSION = 1
 """The one that is written, and the newest that is read."""
 
 UNPUBLISHED = b"\x89SKS"
-"""What files of versions before 0.4.0 begin with."""
+"""The first bytes of files of versions before 0.4.0."""
 
 MAX_HEADER_BYTES = 1 << 24
 MAX_DIMENSIONS = 32
@@ -68,7 +68,7 @@ _PREFIX = struct.Struct("<8sIQ")
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _CHUNK_BYTES = 1 << 20
 _LEVEL = 6
-"""Of zlib's compression; 9 takes four times as long for one per cent."""
+"""The level of zlib's compression; 9 takes four times as long for one per cent."""
 
 _MOST_GROWTH = 1040
 """Above what zlib can make of a byte."""

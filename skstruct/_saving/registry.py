@@ -57,7 +57,7 @@ TRANSFORMERS = "union", "vectorizer", "word_vectors"
 """Modules that say how transformers are read."""
 
 OUTERMOST = {"$pipeline", "$frozen", "$union", "$vectorizer", "$word_vectors"}
-"""What may stand in the place of the outermost estimator."""
+"""The types that may take the place of the outermost estimator."""
 
 _PIPELINES = f"{__package__}.pipelines"
 """The module that knows how pipelines and frozen estimators within others are written;

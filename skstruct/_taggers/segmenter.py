@@ -131,7 +131,7 @@ class Segmenter(WordAnalyses, TaggerTraining):
     explained_as = "segmenter"
 
     inputs = Inputs(WORDS, str, 1)
-    """What the fitted model reads and predicts."""
+    """The input and output of the fitted model."""
 
     # -- fitting -----------------------------------------------------------------------
     @with_callbacks

@@ -94,7 +94,7 @@ PAIRS = ParameterText(
     'bool, "states" or "transitions"',
     ["boolean", StrOptions({"states", "transitions"})],
 )
-"""What a parameter ``all_pairs`` says beside its default."""
+"""The description of ``all_pairs`` beside its default."""
 
 
 @parametrized()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .held_out import HeldOut
 
 State: TypeAlias = tuple[dict[str, Any], dict[str, np.ndarray]]
-"""What a checkpoint holds: a header of simple values, and arrays by name."""
+"""The content of a checkpoint: a header of simple values, and arrays by name."""
 
 
 def listen(

@@ -53,7 +53,7 @@ class Loop(Fit):
     resumed_from: int = 0
     unsaved: bool = False
     called: str = "epoch"
-    """What callbacks call a turn of the loop."""
+    """The name of a turn of the loop in callbacks."""
 
     surely: bool = False
     """Whether the state is written after each epoch, however long that takes; else not

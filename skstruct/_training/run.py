@@ -117,7 +117,7 @@ class Run(Loop, JudgedRun):
     """
 
     model_class: ClassVar[type[SavableModel]]
-    """What a finished run leads to."""
+    """The result of a finished run."""
 
     node_halves: ClassVar[Callable[[Any], np.ndarray] | None] = None
     """Of a model whose features are kept by key, and a key may be made of two others, as
@@ -128,7 +128,7 @@ class Run(Loop, JudgedRun):
     """
 
     score_name: ClassVar[str] = "accuracy"
-    """What `held_out_score` measures."""
+    """The measure of `held_out_score`."""
 
     n_iter: int = 0
     """Epochs of earlier calls, which ``partial_fit`` adds to its own: this and ``done``
@@ -136,7 +136,7 @@ class Run(Loop, JudgedRun):
     """
 
     ended: bool = False
-    """Whether training is over, so that final weights may be made in place."""
+    """True once training is over, so that final weights may be made in place."""
 
     def __init__(
         self,

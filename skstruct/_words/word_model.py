@@ -125,7 +125,7 @@ class WordModel(TableModel):
     FACTS = "stream", "min_count"
 
     inputs = Inputs(WORDS, str, 1)
-    """What the model reads and predicts: texts, and their words."""
+    """The input and output of the model: texts, and their words."""
 
     def rows_to_keep(
         self, keys: np.ndarray, used: np.ndarray

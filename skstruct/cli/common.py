@@ -44,20 +44,20 @@ class Arguments(argparse.Namespace):
     """The options of the command's parser."""
 
     targets: tuple[Target, ...] = ()
-    """What the command writes."""
+    """The files that the command writes."""
 
     also_read: Sequence[str] = ()
     """Files that were read while the arguments were parsed."""
 
     force: bool = False
-    """Whether files that are there may be replaced."""
+    """True if existing files may be replaced."""
 
     traceback: bool
-    """Whether an error shows where in the program it arose."""
+    """True if errors show a traceback."""
 
     given: set[str]
-    """Of the options that a model's file may settle, those that the user has given; it
-    is there if there are any.
+    """The options, among those that a model's file may settle, that the user has given;
+    it is there if there are any.
     """
 
     why: str = "it was set with --format"
@@ -66,7 +66,7 @@ class Arguments(argparse.Namespace):
     """
 
     known: SourceLayout | None = None
-    """Of the commands `tag` and `select`: the layout in the file of the model."""
+    """The layout, for `tag` and `select`, in the file of the model."""
 
 
 class Model(Protocol):

@@ -52,8 +52,8 @@ _PARAMETERS: dict[str, dict[str, Any]] = {
     "pa": {"max_iterations": 10},
     "lbfgs": {"c1": 1.0, "c2": 0.0, "max_iterations": None},
 }
-"""What can be set of CRFsuite's algorithms, and what it is without; None: each side's
-own default.
+"""The parameters of CRFsuite's algorithms with their defaults; None: each side's own
+default.
 """
 
 _SCHEME = "BMES"

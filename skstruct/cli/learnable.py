@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 FORCE = "to train anyway, pass --force"
 
 ENOUGH = 10
-"""Of fewer tokens nobody can tell whether their labels are labels."""
+"""The fewest tokens for which one can tell whether their labels are labels."""
 
 NOTHING = frozenset(("", "_", "-", "*"))
-"""What stands in columns that nobody has filled in."""
+"""The values in columns that nobody has filled in."""
 
 _CHUNKS = frozenset(
     "NP VP PP ADVP ADJP SBAR PRT CONJP INTJ LST UCP NC VC PC ADVC ADJC".split()

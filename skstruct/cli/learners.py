@@ -58,7 +58,7 @@ ALGORITHMS = {
 """Name on the command line -> estimator."""
 
 _TASK_OF_LEARNER: dict[type, str] = {WordSegmenter: WORDS, ShiftReduceParser: TREES}
-"""What learners predict that are no taggers; taggers predict labels."""
+"""The output of learners that are not taggers; taggers predict labels."""
 
 _ALIASES = {
     "ap": "perceptron",
@@ -66,7 +66,7 @@ _ALIASES = {
     **{c.__name__.lower(): n for n, c in ALGORITHMS.items()},
 }
 _OUTER = {WORDS: Segmenter, SPANS: SpanTagger}
-"""What the corpus is for -> what is put around the tagger that learns it."""
+"""The estimator, by what the corpus is for, around the tagger that learns it."""
 
 _WRAPPERS = (
     Segmenter,

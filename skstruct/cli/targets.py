@@ -29,7 +29,7 @@ READ = re.compile(r"(^|\W)(FILE|MODEL|DATA|POOL|IN|TRAIN|TEST)$")
 FORCE = "let OUT be replaced"
 
 REPLACED = "would be replaced by what is made of it"
-"""What is said of a target that the command reads."""
+"""The message for a target that the command reads."""
 
 
 class Target(NamedTuple):

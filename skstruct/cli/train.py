@@ -70,7 +70,7 @@ RAW_TEXT_GAIN = (
     "with 200 annotated sentences 265,000 words of raw text brought up to 0.4 points "
     "of F1, 2.8 million 3"
 )
-"""What clusters of raw text gained: Spanish in the study of `benchmarks.defaults`,
+"""The gain from clusters of raw text: Spanish in the study of `benchmarks.defaults`,
 English news in figures that docs/recipes.md quotes.
 """
 

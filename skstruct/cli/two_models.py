@@ -29,11 +29,11 @@ NONE = Score(math.nan)
 """The score of a model that has none of that name."""
 
 SEED = 0
-"""Of the resamples: the same files give the same numbers."""
+"""The seed of the resamples: the same files give the same numbers."""
 
 
 DISAGREE = "the interval and p disagree, which happens in close cases"
-"""What is said where one finds a difference, at 5 %, and the other does not."""
+"""The note where one finds a difference, at 5 %, and the other does not."""
 
 
 class Side(NamedTuple):

@@ -26,7 +26,7 @@ HELP = {
     "variance": "Steps are in proportion to it.",
     "gamma": "Softness.",
 }
-"""Of the parameters that have an effect."""
+"""The parameters that have an effect."""
 
 _COMMON = {
     "feature.minfreq": 0.0,
@@ -59,7 +59,7 @@ TITLES = {
     "passive-aggressive": "Passive Aggressive",
     "arow": "Passive Aggressive, in place of AROW",
 }
-"""What the log calls an algorithm."""
+"""The name of an algorithm in the log."""
 
 CHOICES = {"type": (0, 1, 2)}
 """Values that are all there are; CRFsuite takes others for one of them."""

@@ -34,7 +34,7 @@ Features: TypeAlias = (
     "str | os.PathLike[str] | Collection[str] | FeatureTemplates | Patterns "
     "| NumericFeatures"
 )
-"""What the parameter ``features`` of an estimator may be."""
+"""The types of the parameter ``features``."""
 
 SmallRows: TypeAlias = "tuple[Any, ...]"
 """The arrays of an encoded sentence in the order in which small kernels take them; see
@@ -57,13 +57,13 @@ class Encoder(ABC):
     """Types of the first token of the corpora of lists that it is chosen for."""
 
     named: ClassVar[str] = "features"
-    """What errors call what it makes."""
+    """The name of its features in errors."""
 
     reads: ModelReads = ModelReads(OTHER)
     """The tokens that it takes; of an instance where that depends on training."""
 
     templates: FeatureTemplates | Patterns | None = None
-    """What describes the features of strings; None if features are ready-made."""
+    """The description of the features of strings; None if features are ready-made."""
 
     features: NumericFeatures | None = None
     """How rows of numbers count; None if it reads none."""
@@ -75,7 +75,7 @@ class Encoder(ABC):
     """Columns of a token that input dropout could mask; 0 if a token is one item."""
 
     has_bigram: bool = True
-    """Whether the label bigram is a feature."""
+    """True if the label bigram is a feature."""
 
     # -- from tokens to rows -----------------------------------------------------------
     @classmethod

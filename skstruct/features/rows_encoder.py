@@ -79,7 +79,7 @@ class RowsEncoder(IndexedEncoder):
     nodes: RowIndex
     edges: FeatureIndex
     scale: float = 1.0
-    """What values are multiplied by, so that rows are of one size."""
+    """The factor applied to feature values, so that rows are of one size."""
 
     @classmethod
     def for_tokens(
@@ -430,7 +430,7 @@ class RowsEncoder(IndexedEncoder):
 # In files
 # --------------------------------------------------------------------------------------
 MOST_COLUMNS = 2**31 - 1
-"""Of rows of numbers."""
+"""The encoder of rows of numbers."""
 
 NUMERIC = Table(
     "`$numeric`",

@@ -153,7 +153,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
     clusters_: NDArray[np.int32] | None = field(init=False)
 
     _is_brought = False
-    """Whether another program learned the vectors."""
+    """True if another program learned the vectors."""
 
     _written = (
         "words_",

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 DRAWN = ("token_error", "objective", "loss", "validation_score")
-"""What is drawn by default: the first one that all histories have."""
+"""The metrics drawn by default: the first one that all histories have."""
 
 HELD_OUT = ("validation_score", "validation")
-"""What an epoch's held-out score is called; the second one is the mean log-probability
-of `L1CRF`.
+"""The names of an epoch's held-out score; the second one is the mean log-probability of
+`L1CRF`.
 """
 
 

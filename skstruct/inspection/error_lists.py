@@ -326,7 +326,7 @@ def _shown(example: Finding) -> str:
 
 
 NONE = "(none)"
-"""What is written where there is no segment."""
+"""The text where there is no segment."""
 
 AROUND = 3
 """Tokens before and behind an example."""

@@ -35,7 +35,7 @@ KINDS = {
 
 
 Places: TypeAlias = Sequence[Where | Mapping[str, Any]] | None
-"""Where each sequence stands: a `Where`, or a dict with some of its names as keys."""
+"""The place of each sequence: a `Where`, or a dict with some of its names as keys."""
 
 
 def as_places(places: Places, n: int) -> list[Where]:

@@ -101,7 +101,7 @@ class Shown(ABC):
     __slots__ = ()
 
     _title = "skstruct"
-    """What browsers call the page."""
+    """The title of the page."""
 
     @abstractmethod
     def _repr_html_(self) -> str | None:

@@ -167,7 +167,7 @@ MOST_LABELS = 4096
 UTF8 = "utf-8"
 
 _ESCAPED = re.compile("[\udc80-\udcff]")
-"""What stands for a byte that is no UTF-8."""
+"""The character for a byte that is not UTF-8."""
 
 
 class NotUtf8Warning(UserWarning):

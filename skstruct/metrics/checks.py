@@ -115,7 +115,7 @@ def in_order(labels: Iterable[Any]) -> list[Any]:
 
 
 ZeroDivision: TypeAlias = "Literal['warn'] | float"
-"""What a score is where there is nothing to count, as in scikit-learn."""
+"""The score where there is nothing to count, as in scikit-learn."""
 
 
 def ratio(numerator: float, denominator: float, nothing: float = 0.0) -> float:

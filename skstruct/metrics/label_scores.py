@@ -62,7 +62,7 @@ predicted.
 
 
 PLAIN = "labels that encode no segments are scored by token_report"
-"""What the error for a label without prefix advises."""
+"""The advice in the error for a label without prefix."""
 
 
 def _accuracy(correct: list[Any], total: list[Any], sample_weight: Weights) -> float:
@@ -188,7 +188,7 @@ def _count_segments(
 
 
 COLUMNS = ("precision", "recall", "f1")
-"""What there is of a type, or on average."""
+"""The scores of a type, or an average."""
 
 
 def row_of(correct: float, n_true: float, n_pred: float, nothing: float = 0.0) -> Row:

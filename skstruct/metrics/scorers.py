@@ -33,7 +33,7 @@ TASKS: dict[Callable[..., Any], tuple[str, ...]] = {
     tree_scores.unlabeled_attachment_score: (TREES,),
     tree_scores.labeled_attachment_score: (TREES,),
 }
-"""What a score compares."""
+"""The things that a score compares."""
 
 ADVISED = {
     LABELS: "'token_accuracy', 'token_f1' or 'segment_f1'",

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 OPTIONS = "offsets", "proba", "kbest", "sets", "objects"
-"""What a request may ask for, behind the question mark or as parameters."""
+"""The options of a request, behind the question mark or as parameters."""
 
 Answer: TypeAlias = Callable[[Any], Any]
-"""What is said of each of some sequences."""
+"""The answers for some sequences."""
 
 Units: TypeAlias = Callable[[Any, Any], Any]
-"""Of texts and their spans the spans, in other units."""
+"""A function of texts and spans that gives the spans in other units."""
 
 MOST = 100
 """Predictions that a request can ask for, of each sequence."""

@@ -20,7 +20,7 @@ from .log import LOG, REQUESTS
 from .measures import KIND, MISSING, Asked, Measures
 
 Environ: TypeAlias = dict[str, Any]
-"""What a server of WSGI says of a request."""
+"""The environment of a request, as WSGI defines it."""
 
 LIMIT = 1_000_000
 """Bytes of a body, unless a service says otherwise."""
@@ -286,7 +286,7 @@ class Application:
     def _check_host(self, environ: Environ) -> None:
         given = environ.get("HTTP_HOST", "")
         if not self._hosts.allows(given, environ.get("wsgi.url_scheme", "http")):
-            remedy = "skstruct serve --allowed-host allows it"
+            remedy = "to serve it: skstruct serve --allowed-host NAME"
             raise Refused(400, f"the host {given!r} is not served; {remedy}")
 
 

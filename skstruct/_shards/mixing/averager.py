@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ..._training.saved import SavableModel
 
 MEMBERS = ((500, 10), (10_000, 5))
-"""What ``n_estimators="auto"`` is below so many sequences."""
+"""The values of ``n_estimators="auto"``, by the number of sequences."""
 
 
 NO_DATA = np.zeros(0)
