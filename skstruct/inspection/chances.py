@@ -23,7 +23,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from threadpoolctl import threadpool_limits
 
 Floats = NDArray[np.float64]
 
@@ -153,6 +152,8 @@ def _regression(
         slope = np.vstack([features @ difference.T, difference.sum(axis=1)])
         value += 0.5 * STRENGTH * (away**2).sum()
         return float(value), (slope + STRENGTH * away).ravel()
+
+    from threadpoolctl import threadpool_limits  # which scikit-learn brings along
 
     with threadpool_limits(1):  # products of narrow matrices gain nothing by more
         found = minimize(
