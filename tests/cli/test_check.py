@@ -108,7 +108,7 @@ def test_check_looks_at_the_target_first(files, capsys):
     code, _, err = run(
         capsys, "check", files / "train.txt", "-o", files / "none" / "x.html"
     )
-    assert code == 1 and "folder does not exist" in err and "to be expected" not in err
+    assert code == 1 and "folder does not exist" in err and "are expected in" not in err
 
 
 def test_check_refuses_what_labels_no_tokens(files, capsys):
