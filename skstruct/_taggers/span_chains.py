@@ -8,7 +8,8 @@ text", BioNLP 2007: one sequence of labels for each of several types.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -50,6 +51,17 @@ class Part(NamedTuple):
     y: list[list[Span]]
     y_val: list[list[Span]] | None
     positions: list[list[int]]  # of each text, where its spans stand in all of ``y``
+
+    @contextmanager
+    def at_positions(self) -> Iterator[None]:
+        """Let errors about spans name their positions in all of ``y``."""
+        try:
+            yield
+        except PlaceError as error:
+            if error.sequence is not None and error.position is not None:
+                error.position = self.positions[error.sequence][error.position]
+                error.move(error.sequence)
+            raise
 
     def which(self, given: Given) -> np.ndarray:
         """Return where the spans stand in a list of all."""

@@ -230,21 +230,27 @@ class SpanTagger(SpanAnalyses, SpanTraining):
             If spans do not end where tokens do; are left out, since they hold no token
             or overlap others; or are across several pieces.
         """
-        if self.overlap != BY_TYPE:
-            self._fit_tagger(X, y, sample_weight, X_val, y_val, params)
-            vars(self).pop("chains_", None)
-            return self
         self._validate_params()
-        own, *others = parts_by_type(X, y, X_val, y_val)
-        chains = [
-            clone(self)
-            .set_params(overlap="error")
-            .fit(X, part.y, sample_weight, X_val=X_val, y_val=part.y_val, **params)
-            for part in others
-        ]
-        self._fit_tagger(X, own.y, sample_weight, X_val, own.y_val, params)
-        self.chains_ = chains
-        return self
+        chains: dict[str, Any] = {}
+        if self.overlap == BY_TYPE:
+            own, *others = parts_by_type(X, y, X_val, y_val)
+            if self.align == "error":
+                self._report_by_type(as_texts(X), y)  # errors name places in all of y
+            y = own.y
+            y_val = own.y_val
+            chains["chains_"] = [
+                clone(self)
+                .set_params(overlap="error")
+                .fit(X, part.y, sample_weight, X_val=X_val, y_val=part.y_val, **params)
+                for part in others
+            ]
+        before = vars(self).get("tagger_")
+        try:
+            return self._fit_tagger(X, y, sample_weight, X_val, y_val, params)
+        finally:  # an interrupt may leave a new tagger, too
+            if vars(self).get("tagger_") is not before:
+                vars(self).pop("chains_", None)
+                vars(self).update(chains)
 
     # -- before fitting ----------------------------------------------------------------
     def tokens(self, X: Texts) -> list[list[tuple[int, int]]]:
@@ -297,7 +303,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         parts = []
         n_long = 0
         for part in parts_by_type(texts, y):
-            aligned = align_spans(tokens, as_spans(part.y, texts), self.align)
+            with part.at_positions():
+                aligned = align_spans(tokens, as_spans(part.y, texts), self.align)
             kind = chosen(tokens, aligned, self.pieces)
             sizes = np.diff(cut_texts(tokens, kind, None, aligned).bounds)
             most = len(tokens.start) if self.max_length is None else self.max_length

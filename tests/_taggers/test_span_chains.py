@@ -125,6 +125,13 @@ def test_a_type_inside_of_itself_is_refused_by_its_place():
             verb(["Ann saw Bob."] * 2, y)
 
 
+def test_errors_name_positions_among_all_spans():
+    y = [[], [(0, 6, "P"), (0, 15, "D"), (0, 4, "P2")]]
+    for verb in "fit", "alignment_report":
+        with pytest.raises(ValueError, match=r"sequence 1, position 1: \(0, 15, 'D'\)"):
+            getattr(tagger(align="error"), verb)(["x", "GATA-1 promoters"], y)
+
+
 def test_white_space_at_the_ends_does_not_overlap():
     X, y = ["Ann saw Bob."], [[(0, 4, "A"), (3, 7, "A"), (8, 11, "A")]]
     assert tagger().fit(X * 3, y * 3).chains_ == []
@@ -275,3 +282,19 @@ def test_the_service_answers_with_all_spans():
     rows = found if isinstance(found, list) else next(iter(found.values()))
     assert status == 200
     assert [len(row) for row in rows] == list(map(len, model.predict(TEST[:2])))
+
+
+def test_an_interrupt_leaves_chains_of_one_fit():
+    class Interrupted(StructuredPerceptron):
+        def fit(self, X, y, *args, **given):
+            super().fit(X, y, *args, **given)
+            if any("protein" in str(label) for labels in y for label in labels):
+                raise KeyboardInterrupt
+            return self
+
+    model = tagger().fit(X, of_types(Y, {"protein"}))
+    assert model.chains_ == []
+    model.set_params(tagger=Interrupted(random_state=0))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert len(model.chains_) == 1 and model.score(TEST, GOLD) > 0.95
