@@ -124,8 +124,9 @@ else:
                     for name, method in vars(base).items():
                         # what is there on a condition only has the function inside
                         function = getattr(method, "fn", method)
-                        if inspect.isfunction(function) and name[0] != "_":
+                        while inspect.isfunction(function) and name[0] != "_":
                             function.__qualname__ = name
+                            function = getattr(function, "__wrapped__", None)
 
         def __new__(cls, *_: Any, **given: Any) -> Any:
             """Make an estimator; a parameter that it has not is answered with one that

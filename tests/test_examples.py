@@ -14,7 +14,7 @@ from skstruct._core.compile import TEXT
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
 EXPECTED = {
     "trained_model.py": [
-        ": 'po'",
+        "0 'po' -> ",
         "after training: BoxType BoxType Box",
         "training: 1.0000",
         "file: True",

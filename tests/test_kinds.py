@@ -265,8 +265,8 @@ def test_how_many_cells_are_refused():
     }
 
 
-ELSEWHERE = {"predict_segment_proba", "render"}
-"""The one needs a scheme, the other draws."""
+ELSEWHERE = {"forgetting", "predict_segment_proba", "render", "thresholds_for"}
+"""They need a learner, a scheme or spans; one draws."""
 
 
 def test_every_verb_that_takes_a_corpus_has_a_column():

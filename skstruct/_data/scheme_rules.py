@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from .elements import exact, spelled
 from .labels import NOT_SEVERAL
 from .places import PlaceError, numbered, refuse_str
-from .spellings import parse_respelled, style_of
+from .spellings import USUAL, Style, parse_respelled, style_of
 from .suggestions import meant
 
 OPENING = ("B", "S", "U")
@@ -190,35 +190,33 @@ class LabelTable(dict):
             _ANY_PREFIX if self.scheme is None else _RULES[self.scheme].prefixes
         )
         self.bare = scheme is not None and SPELLINGS[scheme].bare
-        self._styles: dict[int, tuple[tuple[Any, ...], str]] = {}
+        # Of labels with types, and of the one for the outside: ``b-PER`` is a mistake
+        # where others are ``B-PER``.
+        self._styles: dict[int, tuple[Style, str]] = {}
 
     def __missing__(self, label: Any) -> Parsed:
         text = exact(label) if isinstance(label, str) else ""
-        prefix, _, kind = text.partition("-")
+        prefix, hyphen, kind = text.partition("-")
+        style: Style | None = None
         if self.bare and prefix and not _is_prefixed(text):
             prefix = "I"
             kind = text
-        elif prefix not in _ANY_PREFIX and (other := parse_respelled(text)) is not None:
+        elif prefix in _ANY_PREFIX:
+            style = USUAL if hyphen else ("O",) if prefix == "O" else None
+        elif (other := parse_respelled(text)) is not None:
             prefix, kind = other
+            style = style_of(text)
         if prefix not in self.prefixes or (prefix == "O" and kind and self.scheme):
             raise ValueError(f"label {label!r} does not belong to {self._expected()}")
-        if not self.bare:
-            self._check_style(text)
+        if style is not None and not self.bare:
+            known = self._styles.setdefault(len(style), (style, text))
+            if known[0] != style:
+                raise ValueError(
+                    f"label {text!r} is spelled otherwise than {known[1]!r}; write both "
+                    "alike"
+                )
         parsed = self[label] = ("O", "") if prefix == "O" else (prefix, kind)
         return parsed
-
-    def _check_style(self, text: str) -> None:
-        """Raise for a label that is spelled otherwise than those before: ``b-PER`` is a
-        mistake where others are ``B-PER``.
-        """
-        style = style_of(text)
-        if style is None:
-            return
-        known, example = self._styles.setdefault(len(style), (style, text))
-        if style != known:
-            raise ValueError(
-                f"label {text!r} is spelled otherwise than {example!r}; write both alike"
-            )
 
     def _expected(self) -> str:
         if self.bare and self.scheme:

@@ -13,10 +13,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 PREFIXES = "B2|B3|[BIESMLU]"
 """Prefixes of all schemes but ``O``, as a regular expression."""
+
+Style: TypeAlias = tuple[Any, ...]
+"""Order, mark and case of labels with types, or the label of the outside."""
+
+USUAL: Style = (False, "-", False)
+"""That of ``B-PER``."""
 
 _FIRST = re.compile(rf"(?i:({PREFIXES}))([_:./|-])(.+)", re.DOTALL)
 _LAST = re.compile(rf"(.+)([_:./|-])(?i:({PREFIXES}))", re.DOTALL)
@@ -79,7 +85,7 @@ def is_usual(text: str) -> bool:
     return text == "O" or re.fullmatch(rf"(?:{PREFIXES})(?:-.*)?", text) is not None
 
 
-def style_of(text: str) -> tuple[Any, ...] | None:
+def style_of(text: str) -> Style | None:
     """Return what labels of one corpus have in common: of a label with a type the
     order, the mark and the case, of one for the outside itself; None of a prefix alone,
     and of labels of no segments.
@@ -92,7 +98,7 @@ def style_of(text: str) -> tuple[Any, ...] | None:
     if text == "O" or text in _OUTSIDE:
         return (text,)
     if is_usual(text):
-        return (False, "-", False) if "-" in text else None
+        return USUAL if "-" in text else None
     first = _FIRST.fullmatch(text)
     found = first or _LAST.fullmatch(text)
     if found is None:
@@ -144,7 +150,7 @@ def respelling_of(labels: Iterable[Any]) -> Respelling | None:
         styles.add(style)
     outside = next((style[0] for style in styles if style and len(style) == 1), "O")
     typed = sorted(style for style in styles if style and len(style) == 3)
-    if not typed or (typed[0] == (False, "-", False) and outside == "O"):
+    if not typed or (typed[0] == USUAL and outside == "O"):
         return None
     return Respelling(*typed[0], outside)
 

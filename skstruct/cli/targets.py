@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._saving.atomic import atomic_write, descriptor_of, naming
+from .._saving.atomic import atomic_write, descriptor_of, naming, write_whole
 from .common import STANDARD, CommandError, check_name
 
 if TYPE_CHECKING:
@@ -349,6 +349,11 @@ def output(path: str | None, encoding: str = "utf-8") -> Iterator[Any]:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding=encoding, errors="strict", newline="\n")
     yield sys.stdout
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write bytes to a file, whole or not at all."""
+    write_whole(path, data)
 
 
 @contextlib.contextmanager

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, PlaceError
 from .._data.text import is_white_space
-from .._saving.atomic import write_whole
 from .._taggers.abilities import reason, span_labels
 from ..datasets.formats.brat import is_brat
 from ..datasets.formats.entry import TEXTS
@@ -42,7 +41,7 @@ from .input_files import warn_of_columns
 from .known import placing, read_known
 from .min_proba import min_proba, settle_min_proba
 from .spans_out import Placeholders, as_xml, conll_lines, refuse_overlap
-from .targets import check_within, output
+from .targets import check_within, output, write_bytes
 
 if TYPE_CHECKING:
     from .._data.spans import Span
@@ -604,7 +603,7 @@ def _write(
     elif format == "conll":
         file.writelines(conll_lines(model, batch, y))
     elif format == "docbin":
-        write_whole(file, as_docbin(model, X, y))
+        write_bytes(file, as_docbin(model, X, y))
     elif format == "replaced":
         file.writelines(map(arguments.placeholders.replaced, batch, y))
     else:

@@ -133,7 +133,7 @@ BAD = [
     ),
     (
         [(8, 13, "LOC"), (0, 6, "PER"), (4, 9, "ORG")],
-        "position 2: (4, 9, 'ORG') overlaps (0, 6, 'PER'); overlap=\"longest\" keeps the longer of two",
+        "position 2: (4, 9, 'ORG') overlaps (0, 6, 'PER'); overlap=\"longest\" keeps the longer of two, overlap=\"by-type\" learns both",
     ),
     (
         [(0, 3, "PER"), (8, 12, "LOC")],

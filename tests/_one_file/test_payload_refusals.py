@@ -140,14 +140,13 @@ def test_two_surrogates_side_by_side(name, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_two_surrogates_that_only_a_feature_or_label_brings_together(tmp_path):
+def test_two_surrogates_that_only_a_feature_brings_together(tmp_path):
     high, low = PAIR
     joined = StructuredPerceptron(Patterns(["U:%x[0,0]%x[1,0]"])).fit(
         [["a", high, low]], [["A", "B", "A"]]
     )
     named = StructuredPerceptron().fit([[{"f": PAIR}, {"f": "z"}]], [["B", "A"]])
-    labelled = StructuredPerceptron("word").fit([["a", "b"]], [["A", PAIR]])
-    for model in (joined, named, labelled):
+    for model in (joined, named):
         with pytest.raises(
             ValueError, match="has two surrogates that are one character"
         ):

@@ -397,7 +397,7 @@ def test_what_is_code_is_told_by_its_name(chunker, tmp_path, capsys):
         capsys,
         "convert",
         tmp_path / "model",
-        tmp_path / "tagger.py",
+        tmp_path / "other.py",
         "--to",
         "wapiti",
         "--title",

@@ -124,6 +124,13 @@ PLACES = {
         PROSE,
         SPANS,
     ),
+    "thresholds_for": (
+        lambda cv, X, y, **more: inspection.thresholds_for(
+            SpanTagger(crf()), X, y, precision=0.5, cv=cv, **more
+        ),
+        PROSE,
+        SPANS,
+    ),
     "out_of_fold_marginals": (
         lambda cv, X, y, **more: inspection.out_of_fold_marginals(
             crf(), X, y, cv=cv, **more

@@ -184,9 +184,9 @@ def test_a_file_has_them_once(words, tmp_path):
     assert repr(again.words) == repr(unfitted.words) and again.predict(UNSEEN) == Y[:1]
 
 
-def test_files_without_them_do_not_name_them(tmp_path):
+def test_files_without_them_say_so(tmp_path):
     tagger(None, "word").fit(X, Y).save(tmp_path / "model")
-    assert b'"words"' not in (tmp_path / "model").read_bytes()
+    assert b'"words":null' in (tmp_path / "model").read_bytes()
 
 
 def test_learned_on_the_texts_of_fit():
