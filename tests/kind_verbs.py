@@ -320,13 +320,11 @@ def select(cell):
 
 @alone
 def label_issues(cell):
-    return [
-        # Dicts are shown by their word, which also counts in the chance.
-        tuple(issue._replace(text="", chance=None))
-        for issue in inspection.label_issues(
-            cell.make("calibrated"), cell.X, cell.y, cv=2
-        )
-    ]
+    # Dicts are shown by their word, which also counts in the chance.
+    found = inspection.label_issues(cell.make("calibrated"), cell.X, cell.y, cv=2)
+    return sorted(
+        tuple(issue._replace(text="", chance=None, score=None)) for issue in found
+    )
 
 
 @alone
