@@ -19,6 +19,7 @@ _ADVICE = (
     (r"\balignment_report\(X, y\)", "skstruct check"),
     (r"\btext= names\b", "--read text=KEY names"),
     (r"\bspans= names\b", "--read spans=KEY names"),
+    (r"\brecords= a list\b", "--read records=KEY a list"),
     (r"\bto_name= says\b", "--read to_name=NAME says"),
     (r"\bannotator= chooses\b", "--read annotator=NAME chooses"),
     (r"\blabel_names= says\b", "--label-names FILE says"),

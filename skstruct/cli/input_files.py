@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._data.inputs import flatten
 from .._data.places import counted
+from .._data.scheme_rules import are_chunks
 from ..datasets.formats.column_lines import COLUMN_NAMES
 from ..datasets.formats.columns import A_TOKEN_A_LINE, is_prose
 from ..datasets.formats.entry import TOKENS
@@ -77,7 +78,8 @@ def warning_of_header(
     line that looks like a header, and of a file that is one sentence.
 
     The first line looks like names of columns if its label occurs nowhere else, and
-    some cell is a usual name of a column or stands above numbers only.
+    some cell is a usual name of a column or stands above numbers only, or all other
+    labels are those of segments and it is none.
 
     Parameters
     ----------
@@ -97,6 +99,7 @@ def warning_of_header(
     ] = []  # columns with numbers everywhere but in the first row
     is_unique = label is not None
     of_label = -1 if label is None else label
+    others: set[str] = set()  # labels, as long as the first is none of them
     n_tokens = 0
     n_sentences = 0
     for rows, lines in sentences:
@@ -107,7 +110,8 @@ def warning_of_header(
                 c for c, cell in enumerate(first) if not _NUMBER.fullmatch(cell)
             ]
         if is_unique:
-            is_unique = all(row[of_label] != first[of_label] for row in rest)
+            others.update(row[of_label] for row in rest)
+            is_unique = first[of_label] not in others
             above_numbers = [
                 c
                 for c in above_numbers
@@ -119,7 +123,10 @@ def warning_of_header(
     if source.quiet:
         return
     has_name = any(cell.strip(" #").lower() in COLUMN_NAMES for cell in first)
-    if is_unique and n_tokens > 1 and (has_name or above_numbers):
+    is_odd = (
+        is_unique and are_chunks(others) and not are_chunks({*others, first[of_label]})
+    )
+    if is_unique and n_tokens > 1 and (has_name or above_numbers or is_odd):
         what = (
             "looks like a header, but is read as a token: the label "
             f"{first[of_label]!r} is nowhere"

@@ -27,6 +27,7 @@ from ..datasets.formats.source import peeked
 from ..datasets.formats.table import BY_NAME
 from ..datasets.formats.text_files import value_of
 from .common import CommandError, tell, warn
+from .odd_labels import warn_of_odd_to_learn
 
 if TYPE_CHECKING:
     from .common import Arguments
@@ -75,6 +76,8 @@ def check_learnable(arguments: Arguments, corpus: Corpus, task: str) -> None:
             instead = [*others, FORCE]
             raise CommandError(f"{corpus.name}: {'; '.join([wrong, *instead])}")
     _tell_odd(corpus)
+    if task == LABELS:
+        warn_of_odd_to_learn(corpus)
 
 
 def check_learned(arguments: Arguments, model: Any) -> None:

@@ -90,17 +90,55 @@ def warn_of_odd(corpus: Corpus, predicted: Any, who: str = "") -> None:
         found = odd_labels(y)
         if not found:
             continue
-        named = ", ".join(
-            f"{each.label} ({_place(corpus, each)}, "
-            f"{counted(each.n_tokens, 'token')} in all)"
-            for each in found[:LISTED]
-        )
-        more = f" and {len(found) - LISTED} more" if len(found) > LISTED else ""
         what = "belongs" if len(found) == 1 else "belong"
         warn(
-            f"{corpus.name}: no scores of segments: of the {side} {named}{more} "
-            f"{what} to no scheme such as BIO; tokens are scored by label"
+            f"{corpus.name}: no scores of segments: of the {side} "
+            f"{_named(corpus, found)} {what} to no scheme such as BIO; tokens are "
+            "scored by label"
         )
+
+
+def warn_of_odd_to_learn(corpus: Corpus) -> None:
+    """Warn of labels that keep those of a corpus from being learned as segments.
+
+    Of a label of the first line alone, which is the name of a column, the reader of
+    columns warns.
+    """
+    known = {label for label in flatten(corpus.y) if label is not None}
+    has_types = any(
+        isinstance(label, str) and len(style_of(label) or ()) == 3 for label in known
+    )
+    if not has_types or _agree(known):
+        return
+    found = odd_labels(corpus.y)
+    is_header = corpus.format == "columns" and all(
+        each.where == (0, 0) and each.n_tokens == 1 for each in found
+    )
+    if not found or is_header:
+        return
+    is_one = len(found) == 1
+    warn(
+        f"{corpus.name}: {_named(corpus, found)} {'is' if is_one else 'are'} not "
+        "spelled as the other labels, which mark segments as BIO does: "
+        f"{'it is a label' if is_one else 'they are labels'} apart, and segments are "
+        "not scored"
+    )
+
+
+def _agree(labels: set[Any]) -> bool:
+    """Tell whether all labels mark segments, in one spelling."""
+    styles = {style_of(label) for label in labels if isinstance(label, str)} - {None}
+    return are_chunks(labels) and len({len(style) for style in styles}) == len(styles)
+
+
+def _named(corpus: Corpus, found: list[Odd]) -> str:
+    """Return the most frequent of odd labels with their places."""
+    named = ", ".join(
+        f"{each.label} ({_place(corpus, each)}, "
+        f"{counted(each.n_tokens, 'token')} in all)"
+        for each in found[:LISTED]
+    )
+    return named + (f" and {len(found) - LISTED} more" if len(found) > LISTED else "")
 
 
 def _place(corpus: Corpus, odd: Odd) -> str:

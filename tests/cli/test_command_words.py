@@ -20,6 +20,7 @@ from skstruct.cli.command_words import in_command_words
             "no text; text= names another key",
             "no text; --read text=KEY names another key",
         ),
+        ("or records= a list", "or --read records=KEY a list"),
         ("(rejected='outside' takes them)", "(--read rejected=outside takes them)"),
         ('overlap="longest" keeps', "-p overlap=longest keeps"),
         (

@@ -112,3 +112,36 @@ def test_what_the_outside_is_called_is_named(capsys, stdin, outside):
     stdin(rows + f"now {outside} {outside}\n. {outside} {outside}\n")
     _, _, err = run(capsys, "evaluate")
     assert f"of the gold labels {outside} (line 3, 3 tokens in all) belongs" in err
+
+
+@pytest.mark.parametrize("odd", ["B_PER", "PER-B", "b-PER", "PER", "0", "OTHER"])
+def test_train_names_labels_that_keep_segments_from_being_learned(
+    capsys, tmp_path, odd
+):
+    path = tmp_path / "a.txt"
+    path.write_text("Ann B-PER\nran O\n\n" * 5 + f"Bo {odd}\nsat O\n\n" * 2)
+    code, _, err = run(capsys, "train", path, "-m", tmp_path / "m", "--epochs", 1)
+    assert code == 0 and (
+        f"warning: {path}: {odd} (line 16, 2 tokens in all) is not spelled as the"
+        in err
+    )
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("B-PER", "O"),
+        ("b_per", "o"),
+        ("PER|B", "0"),
+        ("PER", "O"),
+        ("B", "X"),
+        ("NN", "VB"),
+        ("S", "V"),
+    ],
+)
+def test_train_says_nothing_of_labels_that_agree(capsys, tmp_path, labels):
+    path = tmp_path / "a.txt"
+    name, other = labels
+    path.write_text(f"Ann {name}\nran {other}\n\n" * 5 + f"up {other}\n\n" * 9)
+    code, _, err = run(capsys, "train", path, "-m", tmp_path / "m", "--epochs", 1)
+    assert code == 0 and "not spelled" not in err

@@ -205,6 +205,8 @@ NAMES_ALONE = {
 HEADERS = {
     ",token,ner": "0,the,O\n1,dog,B-X\n2,a,O\n",
     "n,w,t": "0,the,D\n1,dog,N\n2.5,a,D\n",  # numbers under a name
+    "wort,etikett": "the,O\ndog,B-X\na,O\n",  # the label marks no segments, others do
+    "wort,NE": "the,o\ndog,x_b\na,o\n",
 }
 
 
@@ -348,3 +350,20 @@ def test_files_alone_are_told_what_else_is_needed(capsys):
     code, _, err = run(capsys, "train", "a.txt", "b c.txt")
     assert code == 2
     assert "as in skstruct train a.txt 'b c.txt' --model my-model; or --dry-run" in err
+
+
+@pytest.mark.parametrize("mark", [",", ";", "|"])
+def test_what_is_advised_for_a_table_with_unknown_names_reads_it(
+    capsys, tmp_path, mark
+):
+    path = tmp_path / "a.csv"
+    rows = "Satz,Wort,Etikett\n" + "0,Ann,B-X\n0,ran,O\n1,Bo,B-X\n1,sat,O\n" * 9
+    path.write_text(rows.replace(",", mark))
+    code, _, err = run_train(capsys, path, "-m", tmp_path / "m")
+    assert code == 1 and "--format xml" not in err  # which has no bars between cells
+    advice = shlex.split(re.search(r"(?m)--format columns.*?(?=; it could|$)", err)[0])
+    code, _, err = run_train(capsys, path, "-m", tmp_path / "m", *advice)
+    assert code == 0
+    advice += shlex.split(re.search("--comment .*(?= leaves it out)", err)[0])
+    code, _, err = run_train(capsys, path, "-m", tmp_path / "m", "--force", *advice)
+    assert code == 0 and skstruct.load(tmp_path / "m").classes_.tolist() == ["B-X", "O"]

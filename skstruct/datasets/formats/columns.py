@@ -12,6 +12,7 @@ CoNLL 2003: the format, and the lines between documents.
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -507,7 +508,8 @@ def _of_widths(rows: list[str], widths: Counter[int]) -> Look:
     if mark is not None:
         n_cells = counted(rows[0].count(mark) + 1, "cell")
         return near(
-            f"each line has {n_cells} between {mark!r}, which --separator names"
+            f"each line has {n_cells} between {mark!r}",
+            f"--separator {shlex.quote(mark)}",
         )
     if width < 2 or n_lines < 2:
         return no(seen)

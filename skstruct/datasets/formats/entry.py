@@ -53,10 +53,13 @@ class Look(NamedTuple):
     verdict : Verdict
     seen : str
         Why: what was seen, as messages say it.
+    options : str
+        What the command line needs beside ``--format`` to read the file so.
     """
 
     verdict: Verdict
     seen: str
+    options: str = ""
 
     @property
     def is_yes(self) -> bool:
@@ -74,9 +77,11 @@ def no(seen: str) -> Look:
     return Look(Verdict.NO, seen)
 
 
-def near(seen: str) -> Look:
-    """Return the look of a file that lacks something of a format."""
-    return Look(Verdict.NEAR, seen)
+def near(seen: str, options: str = "") -> Look:
+    """Return the look of a file that lacks something of a format, and the options of
+    the command line that it needs beside ``--format``.
+    """
+    return Look(Verdict.NEAR, seen, options)
 
 
 def fits(seen: str) -> Look:

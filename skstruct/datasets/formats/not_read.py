@@ -31,7 +31,8 @@ ALL = (
         "output of Juman or KNP, which is not read",
         "take the first field of each line: grep -v '^[#*@+]' {0} | cut -d' ' -f1 | "
         "sed 's/^EOS$//' | awk 'BEGIN{{RS=\"\";FS=\"\\n\"}}{{$1=$1}}1' > {0}.seg",
-        sign=r"\A(?:# S-ID.*\n)?(?:\* -?\d+[A-Z].*\n)?\S+ \S+ \S+ \S+ \d+ \S+ \d+ ",
+        sign=r"\A(?:# S-ID.*\n)?(?:\* -?\d+[A-Z].*\n)?\S+ \S+ \S+ \S+ "
+        r"\d+ \S+ \d+ \S+ \d+ \S+ \d+(?![^ \n])",
     ),
     NotRead(
         "a table with lists in its cells, which pandas reads",

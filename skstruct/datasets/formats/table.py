@@ -165,7 +165,8 @@ def unknown(head: Head, among: Iterable[Format] = FORMATS) -> UnknownFormat:
         return UnknownFormat(f"{head.name}: the file is empty")
     close = [each for each in looks(head, among) if each.look.verdict is Verdict.NEAR]
     told = "".join(
-        f"; it could be {each.name} ({look.seen}): --format {each.name}"
+        f"; it could be {each.name} ({look.seen}): "
+        + " ".join(filter(None, (f"--format {each.name}", look.options)))
         for each, look in close[:2]
     )
     if not told:

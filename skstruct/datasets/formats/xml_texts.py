@@ -56,7 +56,7 @@ class XmlTexts(TextFormat):
         n = len(head.lines)
         barred = sum(_BARS.search(line) is not None for line in head.lines)
         if 2 * barred > n:
-            return near(f"{part_of(barred, n, 'line', 'have')} bars between words")
+            return no(f"{part_of(barred, n, 'line', 'have')} bars between words")
         tagged = sum(_TAG_OF_MUC.search(line) is not None for line in head.lines)
         if tagged:
             return marked(f"{part_of(tagged, n, 'line', 'have')} ENAMEX or its like")

@@ -75,5 +75,5 @@ def test_tags_of_full_stops_are_no_prose():
 
 
 def test_cells_between_other_marks_are_named():
-    with pytest.raises(ValueError, match=r"3 cells between '\|', which --separator"):
+    with pytest.raises(ValueError, match=r"3 cells between '\|'"):
         read_tokens(io.StringIO("Ann|N|B\nleft|V|O\n"))

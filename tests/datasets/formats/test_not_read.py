@@ -132,3 +132,19 @@ def test_mallet(tmp_path, capsys):
 )
 def test_what_other_programs_export(begin, called):
     assert called in advice_for(Head("a", [begin]))
+
+
+JUMAN = "太郎 たろう 太郎 名詞 6 人名 5 * 0 * 0"
+
+
+@pytest.mark.parametrize("begin", [JUMAN, f'{JUMAN} "人名"', f"# S-ID:1\n{JUMAN} NIL"])
+def test_output_of_juman_is_known(begin):
+    assert "Juman" in advice_for(Head("a", f"{begin}\nEOS\n".splitlines()))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["the cat ate all 3 of 5 fish .", "Tim won by only 2 to 1 and then 4 to 1 ."],
+)
+def test_a_sentence_with_numbers_is_no_output_of_juman(line):
+    assert advice_for(Head("a", [line, line])) is None
