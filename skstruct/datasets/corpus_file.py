@@ -8,6 +8,7 @@ import contextlib
 import io
 import os
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice, zip_longest
@@ -351,7 +352,7 @@ def _columns_of_tokens(head: Head, layout: SourceLayout) -> tuple[int, ...] | No
 # --------------------------------------------------------------------------------------
 # What is opened
 # --------------------------------------------------------------------------------------
-class _Opening:
+class _Opening(ABC):
     """Something that is opened: a file that can be opened again, records in memory, or
     an input that is read once.
     """
@@ -366,9 +367,9 @@ class _Opening:
         with self.source() as source:
             yield source.head()
 
+    @abstractmethod
     def source(self) -> contextlib.AbstractContextManager[Source]:
         """Open it for reading."""
-        raise NotImplementedError
 
     def for_texts(self) -> contextlib.AbstractContextManager[Any]:
         """Open it for a reader of annotated texts."""
