@@ -7,6 +7,7 @@ normal form make no difference.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import unicodedata
@@ -18,7 +19,7 @@ from .inputs import Sequences, describe
 from .known_spans import OUTSIDE, Kinds
 from .spans import Span
 from .text import PARAGRAPH, Tokens, as_texts, tokenized
-from .types import Texts
+from .types import Self, Texts
 
 
 @lru_cache(maxsize=100_000)
@@ -105,8 +106,8 @@ class Lexicon:
         path: str | os.PathLike[str],
         *,
         ignore_case: bool = True,
-        encoding: str = "utf-8-sig",
-    ) -> Lexicon:
+        encoding: str = "utf-8",
+    ) -> Self:
         """Read a lexicon from a file.
 
         Parameters
@@ -116,7 +117,8 @@ class Lexicon:
             ``/.../`` is a regular expression. An entry of several types has several
             lines.
         ignore_case : bool, default=True
-        encoding : str, default="utf-8-sig"
+        encoding : str, default="utf-8"
+            Of UTF-8 a byte order mark is left out.
 
         Returns
         -------
@@ -128,7 +130,8 @@ class Lexicon:
             If a line is not as described; the message names it.
         """
         found: list[dict[str, Kinds]] = [{}, {}]
-        with open(path, encoding=encoding) as lines:
+        codec = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+        with open(path, encoding=codec) as lines:
             for number, line in enumerate(lines, start=1):
                 entry, *types = line.rstrip("\r\n").split("\t")
                 if not entry.strip() and not types:

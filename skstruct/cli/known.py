@@ -14,10 +14,24 @@ from .common import CommandError, check_inputs, warn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .._data.spans import Span
+    from .._data.types import Texts
     from .common import Arguments
 
 RECORDS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 """Endings of files of annotated texts; any other is a lexicon."""
+
+
+class _CountingLexicon(Lexicon):
+    """A lexicon that knows how much it found."""
+
+    n_found = 0
+
+    def find(self, X: Texts, tokenizer: Any = "words") -> list[list[Span]]:
+        """Find entries and matches in texts, and count them."""
+        found = super().find(X, tokenizer)
+        self.n_found += sum(map(len, found))
+        return found
 
 
 class KnownFile:
@@ -33,7 +47,7 @@ class KnownFile:
 
     def __init__(self, path: str, encoding: str) -> None:
         self.path = path
-        self.lexicon: Lexicon | None = None
+        self.lexicon: _CountingLexicon | None = None
         self.spans: dict[str, list[Any]] = {}
         self.met: set[str] = set()
         check_inputs([path])
@@ -43,7 +57,7 @@ class KnownFile:
                 for text, spans in zip(X, y):
                     self.spans.setdefault(text, []).extend(spans)
             else:
-                self.lexicon = Lexicon.from_file(path, encoding=encoding)
+                self.lexicon = _CountingLexicon.from_file(path, encoding=encoding)
         except ValueError as error:
             raise CommandError(f"--known: {error}") from None
 
@@ -55,7 +69,14 @@ class KnownFile:
         return [self.spans.get(text, []) for text in texts]
 
     def warn_of_others(self) -> None:
-        """Warn of texts of the file that were not among those labelled."""
+        """Warn of texts of the file that were not among those labelled, or of a
+        lexicon that found nothing in them.
+        """
+        if self.lexicon is not None and self.lexicon.n_found == 0:
+            warn(
+                f"--known: no entry of the lexicon {self.path} is in the texts; a line "
+                "is an entry, a tab and its type, and annotated texts end in .jsonl"
+            )
         rest = len(self.spans) - len(self.met)
         if rest:
             warn(

@@ -86,6 +86,7 @@ def warn_of_odd(corpus: Corpus, predicted: Any, who: str = "") -> None:
     ``who`` predicted.
     """
     by = f" of {who}" if who else ""
+    _warn_of_spellings(corpus, predicted, by)
     for side, y in (("gold labels", corpus.y), (f"predicted labels{by}", predicted)):
         found = odd_labels(y)
         if not found:
@@ -108,7 +109,7 @@ def warn_of_odd_to_learn(corpus: Corpus) -> None:
     has_types = any(
         isinstance(label, str) and len(style_of(label) or ()) == 3 for label in known
     )
-    if not has_types or _agree(known):
+    if not has_types or are_chunks(known):
         return
     found = odd_labels(corpus.y)
     is_header = corpus.format == "columns" and all(
@@ -125,10 +126,27 @@ def warn_of_odd_to_learn(corpus: Corpus) -> None:
     )
 
 
-def _agree(labels: set[Any]) -> bool:
-    """Tell whether all labels mark segments, in one spelling."""
-    styles = {style_of(label) for label in labels if isinstance(label, str)} - {None}
-    return are_chunks(labels) and len({len(style) for style in styles}) == len(styles)
+def _examples(y: Any) -> dict[int, Any]:
+    """Return a label with a type and one of the outside, by the length of their styles;
+    none where labels mark no segments.
+    """
+    labels = {label for label in flatten(y) if isinstance(label, str)}
+    if not are_chunks(labels):
+        return {}
+    return {len(style_of(label) or ()): label for label in sorted(labels, reverse=True)}
+
+
+def _warn_of_spellings(corpus: Corpus, predicted: Any, by: str) -> None:
+    """Warn of gold and predicted labels that mark segments, each in another spelling."""
+    gold, found = _examples(corpus.y), _examples(predicted)
+    for n in (3, 1):
+        if n in gold and n in found and style_of(gold[n]) != style_of(found[n]):
+            warn(
+                f"{corpus.name}: no scores of segments: the gold labels are spelled as "
+                f"{gold[n]}, the predicted labels{by} as {found[n]}; tokens are scored "
+                "by label"
+            )
+            return
 
 
 def _named(corpus: Corpus, found: list[Odd]) -> str:

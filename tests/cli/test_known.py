@@ -56,3 +56,25 @@ def test_known_is_refused_by_other_models(tmp_path, capsys):
     Path("names.tsv").write_text("Bob\tX\n", encoding="utf-8")
     code, _, said = run(capsys, "tag", "-m", "tagger", "--known", "names.tsv")
     assert code != 0 and "--known is not for models that label tokens" in said
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "bob;LOC\n",
+        "Bob LOC\n",
+        '{"text": "Bob is in Oslo.", "spans": [[0, 3, "LOC"]]}\n',
+    ],
+)
+def test_a_lexicon_that_finds_nothing_is_named(capsys, lines):
+    Path("text").write_text("Bob is in Oslo.", encoding="utf-8")
+    Path("names.txt").write_text(lines, encoding="utf-8")
+    code, _, err = run(capsys, "tag", "text", "-m", "ner", "--known", "names.txt")
+    assert code == 0 and "no entry of the lexicon names.txt is in the texts" in err
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_entry(capsys):
+    Path("text").write_text("Bob is in Oslo.", encoding="utf-8")
+    Path("names.tsv").write_text("is\tLOC\n", encoding="utf-8-sig")
+    found = tagged(capsys, "text", "--known", "names.tsv")
+    assert (4, 6, "LOC") in spans_in(found)

@@ -145,3 +145,19 @@ def test_train_says_nothing_of_labels_that_agree(capsys, tmp_path, labels):
     path.write_text(f"Ann {name}\nran {other}\n\n" * 5 + f"up {other}\n\n" * 9)
     code, _, err = run(capsys, "train", path, "-m", tmp_path / "m", "--epochs", 1)
     assert code == 0 and "not spelled" not in err
+
+
+@pytest.mark.parametrize(
+    ("gold", "said"),
+    [("B-PER", "B_PER"), ("b-PER", "B-PER"), ("PER|B", "B-PER"), ("o", "O")],
+)
+def test_gold_and_predicted_labels_in_two_spellings_are_named(
+    capsys, stdin, gold, said
+):
+    given = gold if gold != "o" else "B-PER"
+    predicted = said if gold != "o" else "B-PER"
+    outside = "o O" if gold == "o" else "O O"
+    stdin(f"Ann {given} {predicted}\nleft {outside}\n\n" * 3)
+    code, _, err = run(capsys, "evaluate")
+    assert code == 0 and err.count("no scores of segments") == 1
+    assert f"gold labels are spelled as {gold}, the predicted labels as {said};" in err
