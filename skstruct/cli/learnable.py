@@ -340,6 +340,7 @@ def _tell_odd(corpus: Corpus) -> None:
 
 
 _PREFIX = re.compile(r"\w{1,8}[:/|](?=\S)")
+_QUOTED = re.compile(r"\".*\"|'.+'", re.DOTALL)
 _NUMBERED = re.compile(r"\D+(\d)")
 _DECIMAL = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
 
@@ -351,6 +352,8 @@ def _tell_odd_words(corpus: Corpus, words: Sequence[str], called: str) -> None:
     is_first = called in ("the tokens", "column 0 of tokens")
     if set(words) == {"_"} and is_first:
         said = "are all '_': this corpus comes without its words; add them first (see its README)"
+    elif are_many and all(map(_QUOTED.fullmatch, words)):
+        said = "are all in quotation marks, which are learned as part of the word"
     elif are_many and (found := _PREFIX.match(words[0])):
         if all(word.startswith(found[0]) for word in words):
             said = f"all begin with {found[0]!r}, which is learned as part of the word"

@@ -296,3 +296,12 @@ def test_another_layer_of_annotations_among_the_tokens_is_said(tmp_path, capsys)
     path.write_text(rows.format("B-NP") * 4)
     _, _, err = run(capsys, *given)
     assert "holds labels of segments" not in err
+
+
+@pytest.mark.parametrize("mark", ['"', "'"])
+def test_words_in_quotation_marks_are_named(capsys, tmp_path, mark):
+    quoted = [f"{mark}{word}{mark}" for word in WORDS]
+    code, err = train(capsys, tmp_path / "a.tsv", rows(quoted, TAGS))
+    assert code == 0 and "the tokens are all in quotation marks" in err
+    code, err = train(capsys, tmp_path / "a.tsv", rows([*quoted[:9], "x"], TAGS))
+    assert code == 0 and "quotation marks" not in err
