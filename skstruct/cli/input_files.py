@@ -21,7 +21,7 @@ from ..datasets.formats.columns import A_TOKEN_A_LINE, is_prose
 from ..datasets.formats.entry import TOKENS
 from ..datasets.formats.source import PEEK, Source
 from ..datasets.formats.table import recognised
-from .common import warn
+from .common import tell, warn
 
 if TYPE_CHECKING:
     from .corpus import Corpus
@@ -162,8 +162,13 @@ def tell_labels(corpus: Corpus) -> None:
     found = Counter(
         each[-1] if isinstance(each, tuple) else each for each in flatten(corpus.y)
     )
-    found.pop(None, None)  # of spans that say nothing
+    n_unknown = found.pop(None, 0)  # of tokens its own message says it
     total = found.total()
+    if n_unknown and corpus.kind.has_spans:
+        tell(
+            f"{corpus.name}: {n_unknown:,} of {counted(n_unknown + total, 'span')} have "
+            "no label: their parts of the texts count as not annotated"
+        )
     _warn_of_alike(corpus, found)
     if len(found) > MANY and total < 10 * len(found):
         unit = corpus.kind.element

@@ -103,7 +103,7 @@ def warn_of_odd_to_learn(corpus: Corpus) -> None:
     """Warn of labels that keep those of a corpus from being learned as segments.
 
     Of a label of the first line alone, which is the name of a column, the reader of
-    columns warns.
+    columns warns; of labels that differ in case or spaces alone `tell_labels` does.
     """
     known = {label for label in flatten(corpus.y) if label is not None}
     has_types = any(
@@ -111,7 +111,12 @@ def warn_of_odd_to_learn(corpus: Corpus) -> None:
     )
     if not has_types or are_chunks(known):
         return
-    found = odd_labels(corpus.y)
+    times = Counter(" ".join(str(label).split()).casefold() for label in known)
+    found = [
+        each
+        for each in odd_labels(corpus.y)
+        if times[" ".join(str(each.label).split()).casefold()] == 1
+    ]
     is_header = corpus.format == "columns" and all(
         each.where == (0, 0) and each.n_tokens == 1 for each in found
     )

@@ -305,3 +305,14 @@ def test_words_in_quotation_marks_are_named(capsys, tmp_path, mark):
     assert code == 0 and "the tokens are all in quotation marks" in err
     code, err = train(capsys, tmp_path / "a.tsv", rows([*quoted[:9], "x"], TAGS))
     assert code == 0 and "quotation marks" not in err
+
+
+@pytest.mark.parametrize("label", [None, "PER"])
+def test_spans_without_label_are_counted(capsys, tmp_path, label):
+    records = [
+        {"text": "Ann met Bob .", "label": [[0, 3, "PER"], [8, 11, label]]},
+        {"text": "Eve ran .", "label": [[0, 3, "PER"]]},
+    ]
+    code, err = train(capsys, tmp_path / "a.jsonl", jsonl(*records))
+    assert code == 0
+    assert ("1 of 3 spans have no label" in err) == (label is None)
