@@ -114,7 +114,7 @@ def test_what_the_outside_is_called_is_named(capsys, stdin, outside):
     assert f"of the gold labels {outside} (line 3, 3 tokens in all) belongs" in err
 
 
-@pytest.mark.parametrize("odd", ["B_PER", "PER-B", "b-PER", "PER", "0", "OTHER"])
+@pytest.mark.parametrize("odd", ["B_PER", "PER-B", "b_PER", "PER", "0", "OTHER"])
 def test_train_names_labels_that_keep_segments_from_being_learned(
     capsys, tmp_path, odd
 ):
