@@ -185,7 +185,8 @@ def test_clients_that_hang_up(tagger, caplog):
             for _ in range(10):
                 socket.create_connection(address).sendall(sent)
         assert ask(address, [X[:1]]) == [(200, model.predict(X[:1]))]
-    assert caplog.text == ""
+    # Requests that were whole may be answered, and logged, while the server stops.
+    assert [each for each in caplog.records if each.levelno >= logging.WARNING] == []
 
 
 def test_limits(tagger):
