@@ -148,8 +148,8 @@ def tell_empty(corpus: Corpus) -> None:
     for c in range(1, len(first) if isinstance(first, tuple) else 0):
         if all(token[c] == "_" for tokens in corpus.X for token in tokens):
             warn(
-                f"{corpus.name}: column {c} of tokens is empty: tag first; --tokens "
-                "the columns to read"
+                f"{corpus.name}: column {c} of tokens is empty: tag first, or name the "
+                "columns to read with --tokens"
             )
 
 

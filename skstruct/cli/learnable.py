@@ -320,7 +320,7 @@ def _tell_odd(corpus: Corpus) -> None:
     if not isinstance(tokens[0], tuple):
         return
     for c, column in enumerate(zip(*tokens)):
-        _tell_odd_words(corpus, column, f"column {c} of tokens")
+        _tell_odd_words(corpus, column, f"the cells of column {c} of tokens")
         if len(lengths) == 1 and len(tokens) >= ENOUGH and _numbers_sentences(column):
             warn(
                 f"{corpus.name}: all {len(tokens):,} tokens are one sentence, and column "
@@ -349,7 +349,7 @@ def _tell_odd_words(corpus: Corpus, words: Sequence[str], called: str) -> None:
     """Warn of words that are none: masked, with one prefix, with a position, numbers."""
     said = None
     are_many = len(words) >= ENOUGH
-    is_first = called in ("the tokens", "column 0 of tokens")
+    is_first = called in ("the tokens", "the cells of column 0 of tokens")
     if set(words) == {"_"} and is_first:
         said = "are all '_': this corpus comes without its words; add them first (see its README)"
     elif are_many and all(map(_QUOTED.fullmatch, words)):
