@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--vocabulary", metavar="FILE", help=what)
     what = (
         "of segments and spans also the scores of SemEval 2013: strict, exact, partial "
-        "and by type"
+        "and type, of all and of each label"
     )
     add("--partial", action="store_true", help=what)
     add("--json", action="store_true", help="print one JSON object")

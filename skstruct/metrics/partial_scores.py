@@ -16,7 +16,7 @@ Chinchor and B. Sundheim (1993). MUC-5 evaluation metrics. MUC-5.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from math import isnan
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -24,10 +24,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from sklearn.utils import Bunch
 
+from .._data.elements import spelled
 from .._data.spans import check_annotated
 from .._data.text import as_texts
 from .._data.types import Corpus, Texts, Weights
-from .checks import ZeroDivision, ratio, value_of_nothing, warn_undefined
+from .checks import ZeroDivision, in_order, ratio, value_of_nothing, warn_undefined
 from .counting import weights_of
 from .text_scores import NO_TEXT, both_sides, judged
 
@@ -57,22 +58,36 @@ class PartialSpanReport(Bunch):
         The same, and half right if they overlap.
     type : dict
         Right if they overlap and have one type.
+    by_type : dict of str to PartialSpanReport
+        Only with ``by_type=True``: by type the same of its spans alone, true and
+        predicted.
     """
 
     strict: dict[str, float]
     exact: dict[str, float]
     partial: dict[str, float]
     type: dict[str, float]
+    by_type: dict[str, PartialSpanReport]
 
     def __str__(self) -> str:
-        return table_of(self)
+        by_type = self.get("by_type", {})
+        return table_of({schema: self[schema] for schema in SCHEMAS}, by_type, 9)
 
 
-def table_of(scores: dict[str, dict[str, float]], width: int = 9) -> str:
-    """Tabulate the scores of schemas."""
+def table_of(
+    scores: dict[str, dict[str, float]],
+    by_type: Mapping[Any, Mapping[str, dict[str, float]]],
+    width: int,
+) -> str:
+    """Tabulate the scores of schemas, and below them those of each type."""
     columns = ("precision", "recall", "f1", *COUNTS)
+    rows = dict(scores)
+    for kind, of_type in by_type.items():
+        named = spelled(kind) or "(no type)"
+        rows |= {f"{named}, {schema}": of_type[schema] for schema in SCHEMAS}
+    width = max(width, *(len(name) + 2 for name in rows))
     lines = [" " * width + "".join(f"{name:>10}" for name in columns)]
-    for name, row in scores.items():
+    for name, row in rows.items():
         cells = "".join(
             f"{'-' if isnan(row[column]) else format(row[column], '.4f'):>10}"
             for column in columns[:3]
@@ -88,6 +103,7 @@ def partial_span_report(
     sample_weight: Weights = None,
     *,
     texts: Texts | None = None,
+    by_type: bool = False,
     zero_division: ZeroDivision = "warn",
 ) -> PartialSpanReport:
     """Compute scores of spans that are right in part.
@@ -98,6 +114,10 @@ def partial_span_report(
     ----------
     y_true, y_pred, sample_weight, texts
         As for `span_f1_score`. Spans that share a character overlap.
+    by_type : bool, default=False
+        Whether there is a report of each type besides, which looks at spans of this
+        type alone, as nervaluate does: a span with the right ends and another type is
+        missed there, and spurious where it was predicted.
     zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
         What stands where there is nothing to count; "warn" is 0.0 with a warning.
 
@@ -123,7 +143,7 @@ def partial_span_report(
     weight = weights_of(sample_weight, [True] * len(true), NO_TEXT)
     if texts is not None:
         check_annotated(as_texts(texts, "texts"), true, weight, "y_true")
-    sides = (judged(*pair) for pair in zip(true, found))
+    sides = [judged(*pair) for pair in zip(true, found)]
     scores = schemas_of(sides, weight, nothing)
     for name, none in (
         ("precision", "no span is predicted"),
@@ -134,7 +154,13 @@ def partial_span_report(
         empty = {"precision": not n_found, "recall": not n_true}
         if empty.get(name, not n_true and not n_found):
             warn_undefined(zero_division, name, none)
-    return PartialSpanReport(**scores)
+    report = PartialSpanReport(**scores)
+    if by_type:
+        report.by_type = {
+            kind: PartialSpanReport(**of_type)
+            for kind, of_type in schemas_by_type(sides, weight, nothing).items()
+        }
+    return report
 
 
 def _totals(row: dict[str, float]) -> tuple[float, float]:
@@ -168,6 +194,35 @@ def schemas_of(
             total[k] += w * np.array(_counts(first, second, schema), float)
     return {
         schema: _row(counts, nothing) for schema, counts in zip(SCHEMAS, total.tolist())
+    }
+
+
+def schemas_by_type(
+    sides: Iterable[tuple[Collection[Segment], Collection[Segment]]],
+    weight: Iterable[float] | None = None,
+    nothing: float = float("nan"),
+) -> dict[Any, dict[str, dict[str, float]]]:
+    """Return by type what `schemas_of` does of the segments of this type alone.
+
+    The parameters are those of `schemas_of`.
+    """
+    pairs = list(sides)
+    weights = [1.0] * len(pairs) if weight is None else list(weight)
+    of_type: dict[Any, list[tuple[list[Segment], list[Segment], float]]] = {}
+    for pair, w in zip(pairs, weights):
+        parted: dict[Any, tuple[list[Segment], list[Segment]]] = {}
+        for k, side in enumerate(pair):
+            for segment in side:
+                parted.setdefault(segment[2], ([], []))[k].append(segment)
+        for kind, (true, found) in parted.items():
+            of_type.setdefault(kind, []).append((true, found, w))
+    return {
+        kind: schemas_of(
+            [(true, found) for true, found, _ in of_type[kind]],
+            [w for *_, w in of_type[kind]],
+            nothing,
+        )
+        for kind in in_order(of_type)
     }
 
 

@@ -29,7 +29,7 @@ from .checks import check_pairs, in_order, label_pairs
 from .counting import count_right, refuse_nothing, with_label
 from .intervals import Interval, Score, interval_of, quotients, resamples_of, score_of
 from .label_scores import COLUMNS, PLAIN, segment_rows, segment_spans
-from .partial_scores import schemas_of, table_of
+from .partial_scores import schemas_by_type, schemas_of, table_of
 from .text_scores import NO_TEXT, NO_WORDS, both_sides, is_tagged, judged, word_spans
 from .token_scores import known_labels
 from .tree_scores import NO_HEADS, arc_counts, main_types, split_heads
@@ -70,6 +70,8 @@ class Scores(NamedTuple):
     schemas : dict of str to dict
         Scores of segments that are right in part; see `partial_scores.schemas_of`.
         Empty if they were not asked for, or there are no segments.
+    schemas_by_type : dict of str to dict
+        By label the same of its segments alone.
     """
 
     amounts: dict[str, int]
@@ -80,6 +82,7 @@ class Scores(NamedTuple):
     wrong: list[int]
     worst: list[tuple[int, int]]
     schemas: dict[str, dict[str, float]]
+    schemas_by_type: dict[str, dict[str, dict[str, float]]]
 
     @property
     def main(self) -> str:
@@ -100,11 +103,19 @@ class Scores(NamedTuple):
                 for name, row in _rows(self)
             }
         if self.schemas:
-            found["schemas"] = {
-                name: {column: plain(value) for column, value in row.items()}
-                for name, row in self.schemas.items()
+            found["schemas"] = _plain_rows(self.schemas)
+            found["schemas_by_type"] = {
+                kind: _plain_rows(rows) for kind, rows in self.schemas_by_type.items()
             }
         return found
+
+
+def _plain_rows(rows: dict[str, dict[str, float]]) -> dict[str, dict[str, Any]]:
+    """Return rows of numbers as JSON can say them."""
+    return {
+        name: {column: plain(value) for column, value in row.items()}
+        for name, row in rows.items()
+    }
 
 
 def plain(value: float) -> float | None:
@@ -248,9 +259,22 @@ def _scores(
     order = np.argsort(-missed, kind="stable")
     worst = [(int(i), int(missed[i])) for i in order if missed[i] > 0]
     wrong = np.flatnonzero(tally.is_wrong).tolist()
-    schemas = schemas_of(tally.sides) if partial and tally.sides is not None else {}
+    schemas: dict[str, Any] = {}
+    schemas_of_types: dict[str, Any] = {}
+    if partial and tally.sides is not None:
+        schemas = schemas_of(tally.sides)
+        for kind, rows in schemas_by_type(tally.sides).items():
+            schemas_of_types[spelled(kind)] = rows
     return Scores(
-        tally.amounts, overall, tally.table, by_label, averages, wrong, worst, schemas
+        tally.amounts,
+        overall,
+        tally.table,
+        by_label,
+        averages,
+        wrong,
+        worst,
+        schemas,
+        schemas_of_types,
     )
 
 
@@ -505,7 +529,9 @@ def as_text(scores: Scores) -> str:
         line = f"{name.replace('_', ' '):<18}{figure(score.value):>10}"
         lines.append(f"{line}  ({between})" if between else line)
     rows = list(_rows(scores))
-    schemas = ["", table_of(scores.schemas, 18)] if scores.schemas else []
+    schemas = []
+    if scores.schemas:
+        schemas = ["", table_of(scores.schemas, scores.schemas_by_type, 18)]
     if not rows:
         return "\n".join([*lines, *schemas])
     width = max(18, *(len(name) + 2 for name, _ in rows))

@@ -62,6 +62,8 @@ def test_evaluate_partial(folder, capsys):
     lines = {line.split()[0]: line.split() for line in out.splitlines() if line}
     assert code == 0 and lines["strict"][3] == lines["f1"][1]
     assert float(lines["strict"][3]) < float(lines["type"][3])
+    by_type = {line[:10].strip(): line.split() for line in out.splitlines()}
+    assert by_type["NP, strict"][4] == by_type["NP"][3]
     code, _, said = run(
         capsys, "evaluate", folder / "test.seg", "-m", folder / "seg", "--partial"
     )

@@ -47,6 +47,50 @@ def test_counts_are_those_of_nervaluate(seed):
                 assert ours[schema][name] == pytest.approx(getattr(expected, name))
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_types_are_those_of_nervaluate(seed):
+    nervaluate = pytest.importorskip("nervaluate")
+    rng = random.Random(seed)
+    true, found = ([drawn(rng, 20) for _ in range(60)] for _ in range(2))
+    theirs = [
+        [
+            [{"label": label, "start": a, "end": b - 1} for a, b, label in spans]
+            for spans in side
+        ]
+        for side in (true, found)
+    ]
+    theirs[0].insert(0, [{"label": "A", "start": 0, "end": 2}])  # the first chooses
+    theirs[1].insert(0, [])
+    expected = nervaluate.Evaluator(*theirs, tags=["A", "B"], loader="dict").evaluate()
+    ours = partial_span_report(
+        [[(0, 3, "A")], *true], [[], *found], by_type=True, zero_division=0.0
+    )
+    assert list(ours.by_type) == sorted(expected["entities"]) == ["A", "B"]
+    of_all = {"": (ours, expected["overall"])}
+    of_types = {
+        kind: (row, expected["entities"][kind]) for kind, row in ours.by_type.items()
+    }
+    for mine, their in (of_all | of_types).values():
+        for schema in ("strict", "exact", "partial", "type"):
+            row = their["ent_type" if schema == "type" else schema]
+            assert [mine[schema][name] for name in COUNTS] == [
+                getattr(row, name) for name in COUNTS
+            ]
+            for name in ("precision", "recall", "f1"):
+                assert mine[schema][name] == pytest.approx(getattr(row, name))
+
+
+def test_each_type():
+    report = partial_span_report(TRUE, FOUND, by_type=True, zero_division=0.0)
+    assert list(report.by_type) == ["LOC", "ORG", "PER"]
+    counts = {kind: row.exact["missed"] for kind, row in report.by_type.items()}
+    assert counts == {"LOC": 2, "ORG": 0, "PER": 0}
+    lines = str(report).splitlines()
+    assert lines[5].split()[:5] == ["LOC,", "strict", "0.0000", "0.0000", "0.0000"]
+    weighted = partial_span_report(TRUE * 2, FOUND * 2, [1.0, 0.0], by_type=True)
+    assert weighted.by_type == report.by_type
+
+
 def test_each_schema():
     scores = partial_span_report(TRUE, FOUND)
     counts = {schema: [row[n] for n in COUNTS] for schema, row in scores.items()}

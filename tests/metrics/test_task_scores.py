@@ -225,10 +225,20 @@ def test_scores_of_what_is_right_in_part():
     """They are those of the metric, as text and as JSON, of segments and of spans."""
     task, X, y, y_pred = TASKS["spans"]
     found = scores_of(task, X, y, y_pred, partial=True)
-    expected = metrics.partial_span_report(y, y_pred, texts=X, zero_division=np.nan)
+    given = {"texts": X, "zero_division": np.nan}
+    expected = metrics.partial_span_report(y, y_pred, **given)
     assert found.schemas == dict(expected)
+    by_type = metrics.partial_span_report(y, y_pred, by_type=True, **given).by_type
+    assert found.schemas_by_type == {name: dict(row) for name, row in by_type.items()}
+    plain = found.to_dict()["schemas_by_type"]
+    assert list(plain) == list(found.by_label)
+    name = next(iter(plain))
+    assert plain[name]["exact"]["missed"] == by_type[name].exact["missed"]
     assert found.to_dict()["schemas"]["type"]["f1"] == expected.type["f1"]
-    assert as_text(found).splitlines()[-4].startswith("strict ")
+    lines = as_text(found).splitlines()
+    below = -4 * len(by_type)
+    assert lines[below - 4].startswith("strict ")
+    assert lines[below].startswith(f"{name}, strict ")
     task, X, y, y_pred = TASKS["segments"]
     found = scores_of(task, X, y, y_pred, partial=True)
     assert found.schemas["strict"]["f1"] == found.overall["f1"].value
