@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from .._data.known_spans import KnownSpans
     from .._data.pieces import Pieces
+    from .probability_tagger import MinProba
 
 
 SCHEMES = "BIOES", "BILOU", "BIO", "IOB1", "BMES"
@@ -332,7 +333,9 @@ class SpanTagger(SpanAnalyses, SpanTraining):
             return f"the constraints of its tagger are not those of {self.scheme}"
         return None
 
-    def predict(self, X: Texts, known: Given = None) -> list[list[Span]]:
+    def predict(
+        self, X: Texts, known: Given = None, *, min_proba: MinProba = None
+    ) -> list[list[Span]]:
         """Find the labelled spans of texts.
 
         Parameters
@@ -345,6 +348,10 @@ class SpanTagger(SpanAnalyses, SpanTraining):
             and with the label ``"O"`` parts of the text that no span may touch. The
             best of all labellings in which this is so is found. They are whole tokens,
             and do not overlap. A `Lexicon` finds them in the texts.
+        min_proba : float in (0, 1], or dict, optional
+            Of the spans found keep those that are at least so probable; of a dict the
+            number of their type, or under the key None that of types not named.
+            :meth:`predict_segment_proba` has the probabilities.
 
         Returns
         -------
@@ -357,15 +364,17 @@ class SpanTagger(SpanAnalyses, SpanTraining):
             If ``X`` is not a list of str; the message names the sequence. If something
             known holds no whole tokens, contradicts something else, has an unknown
             type, or is longer than the labels learned can spell; or if the tagger takes
-            nothing known.
+            nothing known. If the tagger has no probabilities for ``min_proba``, or it
+            is no such number, names a type that no label has, or leaves one out.
         """
         check_is_fitted(self)
+        least = self._least(min_proba)
         texts = as_texts(X)
         found = self._predict(texts, known)
-        if not chains_of(self):
-            return found
         others = [each.predict(texts) for each in chains_of(self)]
-        return Sequences(merged([found, *others]))
+        if others:
+            found = Sequences(merged([found, *others]))
+        return found if least is None else self._likely(texts, found, known, least)
 
     def _predict(self, texts: list[str], known: Given) -> list[list[Span]]:
         """Find the spans of the own chain."""

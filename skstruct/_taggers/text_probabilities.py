@@ -36,12 +36,14 @@ from .probability_tagger import (
     Segment,
     as_segments,
     check_min_proba,
+    least_by_type,
     probabilities_of,
 )
 from .span_chains import (
     asked_of,
     chains_of,
     in_order,
+    known_types,
     merged,
     min_proba_of_chains,
     most_probable,
@@ -166,7 +168,9 @@ class SpanAnalyses:
     layout: bool
 
     @abstractmethod
-    def predict(self, X: Texts, known: Given = None) -> list[list[Span]]:
+    def predict(
+        self, X: Texts, known: Given = None, *, min_proba: MinProba = None
+    ) -> list[list[Span]]:
         """Find the spans of each text."""
 
     @abstractmethod
@@ -342,6 +346,41 @@ class SpanAnalyses:
                     for each, p in zip(asked[mine], probable)
                 ]
         return result
+
+    def _least(self, min_proba: MinProba) -> dict[str, float] | None:
+        """Return the least probability of each type; None if none is asked for.
+
+        Raises
+        ------
+        ValueError
+            If it is not as :func:`check_min_proba` and :func:`least_by_type` take it,
+            or the tagger has no probabilities.
+        """
+        if min_proba is None:
+            return None
+        check_min_proba(None, min_proba)
+        try:
+            self.predict_segment_proba  # noqa: B018  # an error says why there is none
+        except AttributeError as error:
+            wrong = str(error).rpartition(": ")[2]
+            raise ValueError(f"min_proba needs probabilities: {wrong}") from None
+        types = map(known_types, [self, *chains_of(self)])
+        return least_by_type(min_proba, sorted(set().union(*types)))
+
+    def _likely(
+        self,
+        texts: list[str],
+        found: list[list[Span]],
+        known: Given,
+        least: dict[str, float],
+    ) -> list[list[Span]]:
+        """Return those of the spans found that have the ``least`` probability of their
+        type.
+        """
+        pairs = self.predict_segment_proba(texts, found, known=known)
+        return Sequences(
+            [span for span, p in row if p >= least[str(span.label)]] for row in pairs
+        )
 
     def _asked(
         self, texts: list[str], segments: Given, known: Given

@@ -39,7 +39,7 @@ from .common import (
 from .docbin import as_docbin, check_docbin
 from .input_files import warn_of_columns
 from .known import placing, read_known
-from .min_proba import min_proba, settle_min_proba
+from .min_proba import check_min_proba, min_proba
 from .spans_out import Placeholders, as_xml, conll_lines, refuse_overlap
 from .targets import check_within, output, write_bytes
 
@@ -293,7 +293,7 @@ def tag(model: Any, arguments: Arguments) -> int | None:
         arguments.usage_error("--write brat needs --output, a folder")
     if arguments.label_space and format != "brat":
         arguments.usage_error("--label-space is for --write brat")
-    settle_min_proba(model, arguments)
+    check_min_proba(model, arguments)
     labels = _brat_labels(model, arguments) if format == "brat" else {}
     arguments.known_spans = read_known(model, arguments)
     arguments.placeholders = Placeholders()
@@ -563,14 +563,10 @@ def _write(
     metadata = [each.metadata for each in batch]
     known = arguments.known_spans
     given = {} if known is None else {"known": known.of(X)}
+    least = arguments.min_proba
+    limit = {} if least is None else {"min_proba": least}
     with placing(lambda i: batch[i].place):
-        y = model.predict(X, **given)
-    if arguments.min_proba:
-        least = arguments.min_proba
-        y = [
-            [span for span, p in row if p >= least[span.label]]
-            for row in model.predict_segment_proba(X, y, **given)
-        ]
+        y = model.predict(X, **given, **limit)
     if is_first and batch:
         tell(f"{batch[0].place}: first: {KINDS['texts'].sample(X, y)}")
     if labels:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from .._data.inputs import SPANS, WORDS, PlaceError
 from .._data.text import tokenized
 from .._sklearn import final_step, innermost
-from .._taggers.abilities import inputs_of, reason, task_of
+from .._taggers.abilities import inputs_of, reason, span_labels, task_of
+from .._taggers.min_proba import check_types, min_proba_of
 from ..datasets import from_utf16, to_utf16
 from .bodies import (
     OF_INPUTS,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from .wsgi import Request
 
 
-OPTIONS = "offsets", "proba", "kbest", "sets", "objects"
+OPTIONS = "offsets", "proba", "kbest", "sets", "objects", "min_proba"
 """The options of a request, behind the question mark or as parameters."""
 
 Answer: TypeAlias = Callable[[Any], Any]
@@ -96,7 +97,8 @@ def predicted(
 
     The option ``proba=1`` puts each label, word or span in a pair with its probability;
     ``kbest=K`` gives K predictions of each sequence with their scores; ``sets=1`` the
-    spans that ``SpanSets`` offers; ``offsets=utf-16`` counts spans as JavaScript does;
+    spans that ``SpanSets`` offers; ``min_proba=P``, or ``PER=P,ORG=P``, those that are
+    at least so probable; ``offsets=utf-16`` counts spans as JavaScript does;
     ``objects=1`` writes spans as objects. `read_body` reads bodies that are objects.
 
     ``measures`` counts what the model of the ``name`` is asked and says.
@@ -214,6 +216,27 @@ def _known_of(model: Any, body: Body, options: dict[str, str]) -> dict[str, Any]
     return {"known": known}
 
 
+def _limit_of(model: Any, options: dict[str, str]) -> dict[str, Any]:
+    """Return the argument of ``predict`` that says how probable spans have to be."""
+    text = options.get("min_proba")
+    if text is None:
+        return {}
+    for name in ("kbest", "sets"):
+        if name in options:
+            raise Refused(400, f"{name} and min_proba cannot both be given")
+    last = final_step(model).estimator
+    if task_of(last) != SPANS:
+        raise Refused(400, "min_proba is for models that mark spans of texts")
+    _method(last, "min_proba", "predict_segment_proba")
+    try:
+        least = min_proba_of(text)
+    except ValueError:
+        wrong = f"min_proba must be a number, or TYPE=P,TYPE=P, got {text!r:.40}"
+        raise Refused(400, wrong) from None
+    check_types(least, span_labels(model))
+    return {"min_proba": least}
+
+
 def _answer_of(
     model: Any, options: dict[str, str], known: dict[str, Any] | None = None
 ) -> Answer:
@@ -221,6 +244,7 @@ def _answer_of(
     are more arguments of it.
     """
     more = known or {}
+    limit = _limit_of(model, options)
     units = _units_of(model, options.get("offsets", "characters"))
     kinds: list[str] = [name for name in ("proba", "kbest", "sets") if name in options]
     if kinds == ["kbest"] and "objects" in options:
@@ -235,7 +259,7 @@ def _answer_of(
     if "objects" in options and task_of(last) != SPANS:
         raise Refused(400, "objects=1 is for models that mark spans of texts")
     if "proba" in options:
-        return _probable(model, last, units, more)
+        return _probable(model, last, units, more, limit)
     if "sets" in options:
         if not hasattr(last, "predict_sets"):
             raise Refused(
@@ -244,7 +268,7 @@ def _answer_of(
             )
         return lambda X: _in_units(units, X, last.predict_sets(X))
     if "kbest" not in options:
-        return lambda X: units(X, model.predict(X, **more))
+        return lambda X: units(X, model.predict(X, **more, **limit))
     k = options["kbest"]
     best = _method(last, "kbest", "predict_kbest")
     if not (k.isascii() and k.isdecimal() and len(k) < 4 and 1 <= int(k) <= MOST):
@@ -309,10 +333,17 @@ def _in_units(units: Units, X: Any, found: Any) -> list[Any]:
     return [[(span, p) for span, (_, p) in zip(*pair)] for pair in zip(items, found)]
 
 
-def _probable(model: Any, last: Any, units: Units, more: dict[str, Any]) -> Answer:
+def _probable(
+    model: Any,
+    last: Any,
+    units: Units,
+    more: dict[str, Any],
+    limit: dict[str, Any],
+) -> Answer:
     """Make the function of sequences that gives pairs with probabilities.
 
-    ``last`` is the model's last step, and ``more`` are arguments of its method.
+    ``last`` is the model's last step, ``more`` are arguments of its method, and
+    ``limit`` is one more of its ``predict``.
     """
     parts = task_of(last) in (WORDS, SPANS)
     proba = _method(
@@ -321,7 +352,8 @@ def _probable(model: Any, last: Any, units: Units, more: dict[str, Any]) -> Answ
 
     def of_parts(X: Any) -> list[Any]:
         X = final_step(model, X).X
-        found = proba(X, **more)
+        asked = [last.predict(X, **more, **limit)] if limit else []
+        found = proba(X, *asked, **more)
         if task_of(last) == SPANS:
             return _in_units(units, X, found)
         return [

@@ -141,7 +141,7 @@ def read_parameters(
             raise ValueError(f"the option {name!r} is given twice")
         if each is False:  # as a client writes an option that it leaves out
             continue
-        if not isinstance(each, (str, int)):
+        if not isinstance(each, (str, int, float)):
             raise ValueError(f"the parameter {name!r} must be 1, or a text or number")
         options[name] = "1" if each is True else str(each)
 

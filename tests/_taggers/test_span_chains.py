@@ -166,6 +166,10 @@ def test_probabilities_and_k_best_of_chains():
     assert all(
         p >= (0.5 if s.label == "DNA" else 0.9) for each in some for s, p in each
     )
+    likely = model.predict(TEST, min_proba={"DNA": 0.5, None: 0.9})
+    assert likely == [
+        [s for s, p in row if p >= (0.5 if s.label == "DNA" else 0.9)] for row in found
+    ]
     every = model.predict_segment_proba(TEST[:1], min_proba=0.2)[0]
     assert [p for _, p in every] == sorted((p for _, p in every), reverse=True)
     with pytest.raises(

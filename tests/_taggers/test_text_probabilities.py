@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
 from skstruct import L1CRF, Segmenter, SpanTagger, StructuredPerceptron
 from skstruct._data.spans import Span
@@ -153,3 +154,38 @@ def test_the_least_probability_may_go_by_type():
     ):
         with pytest.raises(ValueError, match=message):
             model.predict_segment_proba(X, min_proba=wrong)
+
+
+@pytest.mark.parametrize("known", [None, [[(0, 3, "PER")], [], [(0, 4, "O")], []]])
+def test_predicted_spans_that_are_probable_enough(known):
+    """Those of ``predict``, by the probabilities of ``predict_segment_proba``."""
+    X = ["Ann in Rome.", "Bob in Bonn.", "Rome, Bob.", "Bonn, Ann."]
+    y = [
+        [(0, 3, "PER"), (7, 11, "LOC")],
+        [(0, 3, "PER"), (7, 11, "LOC")],
+        [(0, 4, "LOC"), (6, 9, "PER")],
+        [(0, 4, "LOC"), (6, 9, "PER")],
+    ]
+    model = make_pipeline(SpanTagger(L1CRF(c1=0.5, random_state=0))).fit(X, y)
+    pairs = model[-1].predict_segment_proba(X, known=known)
+    assert [[span for span, _ in row] for row in pairs] == model.predict(X, known=known)
+    every = sorted(p for row in pairs for _, p in row)
+    for least in every[1:-1:2]:
+        for given in least, {"PER": least, None: 0.01}, {"LOC": 1, "PER": least}:
+            of = given if isinstance(given, dict) else {None: given}
+            expected = [
+                [s for s, p in row if p >= of.get(s.label, of.get(None))]
+                for row in pairs
+            ]
+            assert model.predict(X, known=known, min_proba=given) == expected
+    assert model.predict([], min_proba=0.5) == []
+    for wrong, message in (
+        ({"PER": 0.5}, "min_proba names no probability for the type 'LOC'"),
+        ({"X": 0.5, None: 0.5}, "no label has the type 'X'; known are 'LOC', 'PER'"),
+        ({"PER": 1.5, None: 0.5}, "min_proba of the type 'PER' must be a number above"),
+        (0, "min_proba must be a number above 0, up to 1, got 0"),
+        (True, "min_proba must be a number above 0, up to 1, got True"),
+        ("0.5", "min_proba must be a number above 0, up to 1, got '0.5'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.predict(X, min_proba=wrong)

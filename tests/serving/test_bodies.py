@@ -167,3 +167,44 @@ def test_known_is_refused_where_it_means_nothing(service):
     assert status == 400 and "this L1CRF takes nothing known" in answer["error"]
     status, answer = asked(service, {"known": []}, "/ner/predict")
     assert status == 400 and "one of the keys" in answer["error"]
+
+
+def test_spans_that_are_probable_enough(service):
+    """As an option or a parameter; with pairs and objects, too."""
+    path, body = "/ner/predict", {"texts": TEXTS}
+    pairs = asked(service, {**body, "parameters": {"proba": 1}}, path)[1]
+    every = sorted(p for row in pairs for _, p in row)
+    least = every[-1]
+    some = [[pair for pair in row if pair[1] >= least] for row in pairs]
+    spans = [[span for span, _ in row] for row in some]
+    assert 0 < sum(map(len, some)) < len(every)
+    for given in least, str(least), f"PER={least}", f"{least},PER={least}":
+        limit = {"min_proba": given}
+        assert asked(service, {**body, "parameters": limit}, path) == (200, spans)
+        limit["proba"] = 1
+        assert asked(service, {**body, "parameters": limit}, path) == (200, some)
+    query = f"min_proba=PER={least}"
+    assert asked(service, TEXTS, path, query=query) == (200, spans)
+    found = asked(service, {"inputs": TEXTS}, path, query=query)[1]
+    assert [[each["score"] for each in row] for row in found] == [
+        [p for _, p in row] for row in some
+    ]
+
+
+@pytest.mark.parametrize(
+    "given, path, error",
+    [
+        ({"min_proba": "x"}, "ner", "min_proba must be a number, or TYPE=P"),
+        ({"min_proba": 0}, "ner", "min_proba must be a number above 0, up to 1"),
+        ({"min_proba": "nan"}, "ner", "min_proba must be a number above 0, up to 1"),
+        ({"min_proba": "X=.5,.5"}, "ner", "no label has the type 'X'"),
+        ({"min_proba": "PER=2"}, "ner", "min_proba of the type 'PER' must be"),
+        ({"min_proba": 0.5, "kbest": 2}, "ner", "kbest and min_proba cannot both"),
+        ({"min_proba": 0.5}, "tags", "for models that mark spans of texts"),
+        ({"min_proba": 0.5}, "words", "for models that mark spans of texts"),
+    ],
+)
+def test_least_probabilities_that_are_refused(given, path, error, service):
+    body = {"text": "Ann", "parameters": given}
+    status, answer = asked(service, body, f"/{path}/predict")
+    assert status == 400 and error in answer["error"]

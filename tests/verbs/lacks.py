@@ -141,6 +141,10 @@ LACKS = {
         f"{TAGGERS} {SEGMENTERS} mixer-segmenter mixer-reranker {PARSERS} {RERANKERS} {OF_WORDS} sets": NO_ARGUMENT,
         "spans-reranker": (ValueError, "takes nothing known: its tagger, a KBestReranker"),
     },
+    "min_proba": {
+        f"{TAGGERS} {SEGMENTERS} mixer-segmenter mixer-reranker {PARSERS} {RERANKERS} {OF_WORDS} sets": NO_ARGUMENT,
+        f"{WITHOUT_PROBABILITIES} mixer-spans": (ValueError, "min_proba needs probabilities: .* has no probabilities"),
+    },
     "boundaries": {f"{TAGGERS} {MIXED} {SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS}": NO_ARGUMENT},
     "tag": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
     "evaluate": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},

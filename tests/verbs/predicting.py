@@ -178,6 +178,23 @@ def known(cell):
 
 
 @verb
+def min_proba(cell):
+    """Predicted spans above a probability, whatever is known."""
+    some = cell.model.predict(cell.X, min_proba=0.5)
+    pairs = cell.model.predict_segment_proba(cell.X)
+    assert some == [[span for span, p in row if p >= 0.5] for row in pairs]
+    every = sorted({p for row in pairs for _, p in row})
+    least = every[len(every) // 2]
+    some = [[span for span, p in row if p >= least] for row in pairs]
+    assert cell.model.predict(cell.X, min_proba=least) == some
+    assert cell.model.predict(cell.X, min_proba={None: least}) == some
+    sure = cell.model.predict(cell.X, known=some, min_proba=1.0 - 1e-6)
+    assert all({*few} <= {*row} for few, row in zip(some, sure))
+    with pytest.raises(ValueError, match="min_proba: no label has the type 'X'"):
+        cell.model.predict(cell.X, min_proba={"X": least, None: least})
+
+
+@verb
 def boundaries(cell):
     text = cell.X[0]
     assert cell.model.predict([text], boundaries=[None]) == cell.model.predict([text])
