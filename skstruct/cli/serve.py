@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..serving.hosts import ANY, host_of, origin_of
 from ..serving.label_studio import TASKS_LIMIT, Backend
-from ..serving.log import REQUESTS
+from ..serving.log import FORMATS, LOG, REQUESTS, log_as_json
 from ..serving.server import addresses_of, new_server
 from ..serving.server import run as run_server
 from ..serving.service import app, loaded, named_files
@@ -60,6 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = "seconds that a client may take to send a request"
     add("--timeout", type=patience, default=30.0, metavar="S", help=what)
     add("--threads", type=positive, default=4, metavar="N", help="answers at a time")
+    what = "format of the log; JSON has one object a line, and never quotes texts"
+    add("--log-format", choices=FORMATS, default="text", help=what)
     group = parser.add_argument_group("Label Studio")
     add = group.add_argument
     what = "be a backend of Label Studio, with one model that marks spans"
@@ -106,8 +108,7 @@ def run(arguments: Arguments) -> int | None:
     arguments.max_bytes = arguments.max_bytes or (
         TASKS_LIMIT if arguments.label_studio else LIMIT
     )
-    logging.basicConfig(format="skstruct: %(message)s", level=logging.INFO)
-    REQUESTS.setLevel(logging.INFO)
+    _start_log(arguments.log_format)
     options = {
         name: getattr(arguments, name)
         for name in ("port", "threads", "max_bytes", "timeout")
@@ -127,8 +128,26 @@ def run(arguments: Arguments) -> int | None:
         # The first process of a container has no default.
         signal.signal(signal.SIGTERM, stop)
     for host, port in addresses_of(server):
-        tell(f"ready: http://{f'[{host}]' if ':' in host else host}:{port}/")
+        address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+        _tell(arguments, f"ready: {address}")
     run_server(server, lambda: bool(signals), arguments.timeout)
+
+
+def _start_log(log_format: str) -> None:
+    """Write the log, with a line for each request, to standard error."""
+    if log_format == "json":
+        log_as_json()
+        return
+    logging.basicConfig(format="skstruct: %(message)s", level=logging.INFO)
+    REQUESTS.setLevel(logging.INFO)
+
+
+def _tell(arguments: Arguments, text: str) -> None:
+    """Write a message to standard error, in the format of the log."""
+    if arguments.log_format == "json":
+        LOG.info("%s", text)
+    else:
+        tell(text)
 
 
 def _application(arguments: Arguments) -> Any:
@@ -160,7 +179,7 @@ def _application(arguments: Arguments) -> Any:
     if len(files) > 1:
         arguments.usage_error("--label-studio takes one model")
     (path,) = paths
-    tell(f"loading {path} ({os.path.getsize(path) / 1e6:.1f} MB)")
+    _tell(arguments, f"loading {path} ({os.path.getsize(path) / 1e6:.1f} MB)")
     return Backend(
         *files.values(),
         collect=arguments.collect,

@@ -7,9 +7,11 @@ variables name, for other servers: ``SKSTRUCT_MODELS="ner=ner.skstruct" gunicorn
 "skstruct.serving:from_environment()"``. All requests share the models: prediction never
 changes one, and compiled code lets other threads run.
 
-`trusted_types` and `signature` are for those who keep models by skops or MLflow.
+`JsonFormatter` writes the log as JSON. `trusted_types` and `signature` are for those
+who keep models by skops or MLflow.
 """
 
+from .log import JsonFormatter as JsonFormatter
 from .server import addresses_of as addresses_of
 from .server import new_server as new_server
 from .server import stop as stop
@@ -19,6 +21,7 @@ from .skops_mlflow import signature as signature
 from .skops_mlflow import trusted_types as trusted_types
 
 __all__ = [
+    "JsonFormatter",
     "addresses_of",
     "app",
     "from_environment",

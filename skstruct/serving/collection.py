@@ -26,7 +26,7 @@ from typing import Any
 from .._saving.atomic import atomic_write
 from ..datasets.formats.span_files import read_spans
 from ..datasets.formats.span_writing import write_spans
-from .log import LOG
+from .log import LOG, without_texts
 
 KEYS = "id", "annotation"
 """Keys of a record by which it can be forgotten: of the task, and of the annotation."""
@@ -80,7 +80,13 @@ class Lines:
         is_blanked = line.startswith(b" ")  # in part: a newer line has taken its place
         if is_blanked or (is_cut and line.startswith(b"{")):
             problem = "partly blank" if is_blanked else "cut short"
-            LOG.warning("%s: %s, and left out: %.60r", where, problem, found.lstrip())
+            LOG.warning(
+                "%s: %s, and left out: %.60r",
+                where,
+                problem,
+                found.lstrip(),
+                extra=without_texts(f"{where}: {problem}, and left out"),
+            )
             return None
         raise ValueError(f"{where}: expected JSON lines of objects, got {found!r:.60}")
 

@@ -24,7 +24,7 @@ from ..datasets.formats.label_studio import task as as_task
 from ..datasets.formats.span_writing import with_units
 from .answers import warm
 from .collection import Collection
-from .log import LOG
+from .log import LOG, without_texts
 from .measures import Measures
 from .retraining import Versions
 from .service import about_model
@@ -220,7 +220,8 @@ class Backend(Application):
         try:
             self._collection.keep(number, text, annotation, control.labels)
         except ValueError as error:
-            LOG.warning("an annotation was not kept: %s", error)
+            quiet = without_texts(f"an annotation of task {number} was not kept")
+            LOG.warning("an annotation was not kept: %s", error, extra=quiet)
             raise Refused(400, str(error)) from None
         self._versions.count()
         return {"status": "ok"}

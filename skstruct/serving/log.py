@@ -1,9 +1,18 @@
-"""The log of a service: nothing that a request says can look like a line of it."""
+"""The log of a service, as lines of text or as JSON.
 
+Nothing that a request says can look like a line of it.
+"""
+
+import json
 import logging
 import traceback
+from datetime import datetime, timezone
+from typing import Any
 
 from ..inspection.explanations import printable
+
+FORMATS = ("text", "json")
+"""Names of the formats of the log."""
 
 
 class OneLine(logging.Filter):
@@ -40,3 +49,84 @@ REQUESTS = one_line("skstruct.serving.requests")
 """
 
 REQUESTS.setLevel(logging.WARNING)
+
+
+def without_texts(message: str) -> dict[str, str]:
+    """Return ``extra`` for a message that may quote texts: what JSON says instead."""
+    return {"without_texts": message}
+
+
+def moment(seconds: float) -> str:
+    """Return a time since the epoch in ISO 8601, UTC, with milliseconds."""
+    found = datetime.fromtimestamp(seconds, timezone.utc)
+    return found.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class JsonFormatter(logging.Formatter):
+    """Formatter of log records as JSON, one object a line.
+
+    The keys are ``time``, ``level``, ``logger`` and ``message``. Records of requests
+    have ``method``, ``path``, ``status``, ``milliseconds``, ``texts``, ``characters``,
+    ``bytes_in`` and ``bytes_out`` as well. Records of exceptions have ``exception``:
+    types and places, without messages, which may quote a text.
+
+    Examples
+    --------
+    >>> import logging
+    >>> from skstruct.serving import JsonFormatter
+    >>> handler = logging.StreamHandler()
+    >>> handler.setFormatter(JsonFormatter())
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return a record as one line of JSON."""
+        message = getattr(record, "without_texts", None)
+        found: dict[str, Any] = {
+            "time": moment(record.created),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage() if message is None else message,
+        }
+        request = getattr(record, "request", None)
+        if request is not None:
+            about = (request[key] for key in ("method", "path", "status"))
+            found["message"] = " ".join(map(str, about))
+            found |= request
+        if record.exc_info and record.exc_info[1] is not None:
+            found["exception"] = _places(record.exc_info[1])
+        return json.dumps(found, default=str)
+
+
+def _places(error: BaseException) -> str:
+    """Return the traceback of an exception and its causes, without their messages."""
+    parts: list[str] = []
+    each: BaseException | None = error
+    seen: set[int] = set()
+    while each is not None and id(each) not in seen:
+        seen.add(id(each))
+        frames = "".join(traceback.format_tb(each.__traceback__))
+        parts.append(f"{frames}{type(each).__qualname__}")
+        context = None if each.__suppress_context__ else each.__context__
+        each = each.__cause__ or context
+    return "\n\n".join(reversed(parts))
+
+
+def log_as_json(name: str | None = None) -> None:
+    """Write the log, with a line for each request, to standard error as JSON.
+
+    Parameters
+    ----------
+    name : str, optional
+        The logger whose messages are written, and go no further; by default all.
+    """
+    logger = logging.getLogger(name)
+    for each in list(logger.handlers):
+        if isinstance(each.formatter, JsonFormatter):
+            logger.removeHandler(each)
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonFormatter())
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    logging.captureWarnings(name is None)
+    REQUESTS.setLevel(logging.INFO)

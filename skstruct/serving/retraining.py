@@ -33,7 +33,7 @@ from ..datasets.formats.span_files import read_spans
 from ..interchange.kinds import load_model
 from ..metrics import span_f1_score
 from .collection import Lines
-from .log import LOG
+from .log import LOG, without_texts
 
 FEWEST = 50
 """Held-out spans that a comparison needs."""
@@ -115,8 +115,10 @@ class Versions:
             atexit.register(job.kill)
             out, err = job.communicate()
             atexit.unregister(job.kill)
-            for line in err.splitlines():  # which may quote what was annotated
-                LOG.log(WARNING if job.returncode else INFO, "training: %s", line)
+            quiet = without_texts("training: a message that may quote texts")
+            for line in err.splitlines():
+                level = WARNING if job.returncode else INFO
+                LOG.log(level, "training: %s", line, extra=quiet)
             if job.returncode:
                 LOG.error("the training failed with exit code %s", job.returncode)
                 return

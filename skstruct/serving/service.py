@@ -19,7 +19,7 @@ from ..inspection.html import Html, attribute, box, escaped
 from ..interchange.kinds import load_model
 from .answers import OPTIONS, as_sequence, example, predicted, warm
 from .hosts import AllowedHosts, AllowedOrigins
-from .log import LOG
+from .log import FORMATS, LOG, log_as_json
 from .measures import Measures
 from .wsgi import LIMIT, Application, Refused, Route, numbers
 
@@ -151,8 +151,14 @@ def from_environment() -> Application:
 
     ``SKSTRUCT_MODELS`` names files as ``skstruct serve`` does, with spaces between
     them; ``SKSTRUCT_MAX_BYTES``, ``SKSTRUCT_ALLOWED_HOSTS`` and
-    ``SKSTRUCT_ALLOWED_ORIGINS`` are the parameters of `app`.
+    ``SKSTRUCT_ALLOWED_ORIGINS`` are the parameters of `app`. With
+    ``SKSTRUCT_LOG_FORMAT=json`` the log goes to standard error as JSON.
     """
+    log_format = os.environ.get("SKSTRUCT_LOG_FORMAT") or "text"
+    if log_format not in FORMATS:
+        listed = ", ".join(FORMATS)
+        wrong = f"one of {listed}, got {log_format!r}"
+        raise ValueError(f"SKSTRUCT_LOG_FORMAT must be {wrong}")
     given = shlex.split(os.environ.get("SKSTRUCT_MODELS", ""))
     if not given:
         raise ValueError(
@@ -173,6 +179,8 @@ def from_environment() -> Application:
     except ValueError as error:
         raise ValueError(f"SKSTRUCT_ALLOWED_ORIGINS: {error}") from None
     files = named_files(given)
+    if log_format == "json":
+        log_as_json("skstruct")
     options: dict[str, Any] = {"max_bytes": int(most), "allowed_hosts": hosts}
     options["allowed_origins"] = origins
     return app(loaded(files), files=files, **options)

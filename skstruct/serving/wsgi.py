@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Collection, Iterable
-from datetime import datetime, timezone
 from http import HTTPStatus
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qs
 
 from .hosts import AllowedHosts, AllowedOrigins
-from .log import LOG, REQUESTS
+from .log import LOG, REQUESTS, moment
 from .measures import KIND, MISSING, Asked, Measures
 
 Environ: TypeAlias = dict[str, Any]
@@ -89,6 +88,7 @@ class Request:
         self.method = environ["REQUEST_METHOD"]
         self.options: dict[str, str] = {}
         self.asked = Asked()
+        self.bytes_read = 0
         self.kind = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
 
     def read_options(self, known: Collection[str]) -> None:
@@ -142,6 +142,7 @@ class Request:
         # Python reads no numbers of 5,000 digits.
         expected = limit + 1 if in_chunks or len(length) > 18 else int(length)
         data = self.environ["wsgi.input"].read(min(expected, limit + 1))
+        self.bytes_read = len(data)
         if len(data) > limit or (expected > limit and not in_chunks):
             raise Refused(413, f"a request has at most {limit:,} bytes")
         if len(data) < expected and not in_chunks:
@@ -220,27 +221,38 @@ class Application:
         else:
             body = json.dumps(value, default=_as_json).encode()
             kind = "application/json"
-        self._note(request, status, time.perf_counter() - began)
+        sent = b"" if request.method == "HEAD" else body
+        self._note(request, status, time.perf_counter() - began, len(sent))
         headers += [("Content-Type", kind), ("Content-Length", str(len(body)))]
         headers += self._of_origin(request)
         start_response(f"{status} {HTTPStatus(status).phrase}", headers)
-        return [b"" if request.method == "HEAD" else body]
+        return [sent]
 
-    def _note(self, request: Request, status: int, seconds: float) -> None:
+    def _note(self, request: Request, status: int, seconds: float, n_sent: int) -> None:
         """Count a request, and write a line of the log, without its content."""
         # what is no route comes from a client, and is content
         path = request.path if request.path in self.routes else "(other)"
         method = request.method if request.method in _METHODS else "(other)"
         self.measures.request(path, status, seconds)
-        now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        about = {
+            "method": method,
+            "path": path,
+            "status": status,
+            "milliseconds": round(1000.0 * seconds, 3),
+            "texts": request.asked.texts,
+            "characters": request.asked.characters,
+            "bytes_in": request.bytes_read,
+            "bytes_out": n_sent,
+        }
         REQUESTS.info(
             "%s %s %s %d texts=%d characters=%d ms=%.1f",
-            now.replace("+00:00", "Z"),
+            moment(time.time()),
             method,
             path,
             status,
             *request.asked,
             1000.0 * seconds,
+            extra={"request": about},
         )
 
     def _value(self, request: Request) -> Any:

@@ -4,6 +4,8 @@ What is answered is tested in tests/serving.
 """
 
 import argparse
+import json
+import logging
 
 import pytest
 from cli_cases import run
@@ -49,6 +51,7 @@ def test_what_it_is_called_with(model, monkeypatch):
         (["--port", "65536"], "a number up to 65535"),
         (["--timeout", "0"], "more than 0"),
         (["--allowed-host", "a b"], "--allowed-host"),
+        (["--log-format", "xml"], "--log-format"),
     ],
 )
 def test_wrong_usage(options, message, model, capsys):
@@ -60,3 +63,24 @@ def test_a_backend_takes_one_model(model, capsys):
     command = ("serve", f"a={model}", f"b={model}", "--label-studio")
     code, _, err = run(capsys, *command)
     assert code == 2 and "takes one model" in err
+
+
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_the_format_of_the_log(log_format, model, monkeypatch, capsys):
+    monkeypatch.setattr(serve, "new_server", lambda *_, **__: None)
+    monkeypatch.setattr(serve, "addresses_of", lambda _: [("::1", 80)])
+    monkeypatch.setattr(serve, "run_server", lambda *_: None)
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [])
+    level = root.level
+    try:
+        code, _, err = run(capsys, "serve", f"tags={model}", "--log-format", log_format)
+    finally:
+        root.setLevel(level)
+        logging.captureWarnings(False)
+    size = f"{model.stat().st_size / 1e6:.1f} MB"
+    said = [f"loading tags: {model} ({size})", "ready: http://[::1]:80/"]
+    lines = err.splitlines()
+    if log_format == "json":
+        lines = [f"skstruct: {json.loads(line)['message']}" for line in lines]
+    assert code in (0, None) and lines == [f"skstruct: {each}" for each in said]

@@ -4,17 +4,20 @@ What belongs to the kind: fields of bodies, paths, what ends in tracebacks, what
 in files and quoted by a training, and messages of waitress.
 """
 
+import datetime
 import io
+import json
 import logging
+import warnings
 
 import pytest
 from serving_cases import asked, call
 
 from skstruct import SpanTagger, StructuredPerceptron
-from skstruct.serving import app
+from skstruct.serving import JsonFormatter, app, from_environment
 from skstruct.serving.collection import Lines
 from skstruct.serving.label_studio import Backend
-from skstruct.serving.log import one_line
+from skstruct.serving.log import REQUESTS, log_as_json, one_line
 
 FORGED = "1\nskstruct: ready: http://evil/\r\x1b[2J\u2028\ud83d"
 CONFIG = (
@@ -33,9 +36,12 @@ def lines():
     root.addHandler(handler)
     level = root.level
     root.setLevel(logging.INFO)
+    of_requests = REQUESTS.level
+    REQUESTS.setLevel(logging.INFO)
     yield lambda: stream.getvalue()
     root.removeHandler(handler)
     root.setLevel(level)
+    REQUESTS.setLevel(of_requests)
 
 
 def check(text, n):
@@ -102,3 +108,138 @@ def test_every_logger_of_a_service(name, lines):
     logger.error("not %s %d%%: %s", "ready: ", 5, FORGED)
     check(lines(), 1)
     assert "5%" in lines() and len(logger.filters) == 1
+
+
+# -- JSON ------------------------------------------------------------------------------
+KEYS = ["time", "level", "logger", "message"]
+OF_REQUESTS = ["method", "path", "status", "milliseconds", "texts", "characters"]
+OF_REQUESTS += ["bytes_in", "bytes_out"]
+SECRET = "Zaphod Beeblebrox"
+
+
+def parsed(text):
+    """The objects of a log in JSON; each line is one, whatever a client sends."""
+    assert text.isascii() and SECRET not in text
+    rows = [json.loads(line) for line in text.splitlines()]
+    for row in rows:
+        assert list(row)[:4] == KEYS and all(isinstance(row[key], str) for key in KEYS)
+        assert row["level"] in ("INFO", "WARNING", "ERROR")
+        moment = datetime.datetime.fromisoformat(row["time"].replace("Z", "+00:00"))
+        assert moment.utcoffset() == datetime.timedelta(0)
+    return rows
+
+
+@pytest.fixture
+def start(monkeypatch):
+    """Start a log in JSON; returns a function for the objects written since."""
+    loggers = [logging.getLogger(name) for name in (None, "skstruct")]
+    before = [(each, each.level, each.propagate) for each in [*loggers, REQUESTS]]
+
+    def started(name=None):
+        stream = io.StringIO()
+        monkeypatch.setattr("sys.stderr", stream)
+        logging.captureWarnings(False)  # pytest may have put its own in its place
+        log_as_json(name)
+        return lambda: parsed(stream.getvalue())
+
+    yield started
+    logging.captureWarnings(False)
+    for each in loggers:
+        for handler in list(each.handlers):
+            if isinstance(handler.formatter, JsonFormatter):
+                each.removeHandler(handler)
+    for each, level, propagate in before:
+        each.setLevel(level)
+        each.propagate = propagate
+
+
+def test_requests_as_json(start):
+    objects = start()
+    model = Broken("word", max_iter=1).fit([["a"]], [["A"]])
+    works = StructuredPerceptron("word", max_iter=1).fit([["a"]], [["A"]])
+    service = app({"tags": works, "fails": model})
+    body = json.dumps([[SECRET, "b"]]).encode()
+    assert asked(service, body, "/tags/predict")[0] == 200
+    assert asked(service, body, "/fails/predict")[0] == 500
+    assert asked(service, [SECRET])[0] == 400
+    assert call(service, "HEAD", "/health")[0] == 200
+    assert call(service, "GET", f"/{SECRET}", query=SECRET)[0] == 404
+    rows = objects()
+    failed = rows.pop(1)
+    assert [(row["path"], row["status"]) for row in rows] == [
+        ("/tags/predict", 200),
+        ("/fails/predict", 500),
+        ("/predict", 400),
+        ("/health", 200),
+        ("(other)", 404),
+    ]
+    assert all(list(row) == KEYS + OF_REQUESTS for row in rows)
+    assert all(row["logger"] == "skstruct.serving.requests" for row in rows)
+    first, head = rows[0], rows[3]
+    assert first["message"] == "POST /tags/predict 200" and first["milliseconds"] > 0
+    assert (first["texts"], first["characters"]) == (1, len(SECRET) + 1)
+    assert first["bytes_in"] == len(body) and first["bytes_out"] == len(b'[["A", "A"]]')
+    assert head["bytes_in"] == head["bytes_out"] == 0
+    assert list(failed) == [*KEYS, "exception"] and failed["level"] == "ERROR"
+    assert "in predict" in failed["exception"]
+    assert failed["exception"].endswith("\nIndexError")
+
+
+def test_causes_as_json(start):
+    objects = start()
+    try:
+        try:
+            raise KeyError(SECRET)
+        except KeyError as error:
+            raise ValueError(SECRET) from error
+    except ValueError:
+        logging.getLogger("any").exception("it failed")
+    (row,) = objects()
+    inner, outer = row["exception"].split("\n\n")
+    assert inner.endswith("KeyError") and outer.endswith("ValueError")
+
+
+def test_messages_that_may_quote_texts_as_json(path, tmp_path, start):
+    objects = start()
+    (tmp_path / "notes").write_text(f'{{"text": "{SECRET}', encoding="utf-8")
+    service = Backend(path, collect=str(tmp_path / "notes"))
+    value = {"start": 0, "end": 99, "labels": ["X"], "text": SECRET}
+    region = {"from_name": "label", "type": "labels", "value": value}
+    given = {
+        "action": "ANNOTATION_CREATED", "annotation": {"id": 1, "result": [region]},
+        "project": {"label_config": CONFIG}, "task": {"id": 7, "data": {"text": SECRET}},
+    }  # fmt: skip
+    assert asked(service, given, "/webhook")[0] == 400
+    said = list(dict.fromkeys(row["message"] for row in objects()))  # read twice
+    assert said == [
+        f"{tmp_path / 'notes'}, line 1: cut short, and left out",
+        "an annotation of task 7 was not kept",
+        "POST /webhook 400",
+    ]
+
+
+def test_warnings_and_forged_lines_as_json(start):
+    objects = start()
+    log_as_json()  # a second handler would write each line twice
+    warnings.warn("odd\nlines", UserWarning, stacklevel=1)
+    one_line("waitress").error(FORGED)
+    logging.getLogger("any").info("once")
+    assert [row["logger"] for row in objects()] == ["py.warnings", "waitress", "any"]
+
+
+def test_the_log_of_other_servers(start, path, monkeypatch):
+    objects = start("skstruct")
+    monkeypatch.setenv("SKSTRUCT_MODELS", f"ner={path}")
+    monkeypatch.setenv("SKSTRUCT_LOG_FORMAT", "json")
+    assert asked(from_environment(), [SECRET])[0] == 200
+    logging.getLogger("gunicorn.error").info("a line of another program")
+    loading, request = objects()
+    assert loading["message"].startswith("loading ner: ") and request["status"] == 200
+    monkeypatch.setenv("SKSTRUCT_LOG_FORMAT", "xml")
+    with pytest.raises(ValueError, match="SKSTRUCT_LOG_FORMAT must be one of text, js"):
+        from_environment()
+
+
+def test_a_formatter_for_other_handlers():
+    record = logging.LogRecord("a", logging.INFO, "", 0, "%s", ("b",), None)
+    assert json.loads(JsonFormatter().format(record))["message"] == "b"
