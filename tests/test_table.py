@@ -5,6 +5,9 @@ A new model is entered in `model_cases`, a new verb in the package `verbs`; test
 end hold that none is left out. What a cell may lack stands in `verbs.lacks`: the error
 that a user gets. Every other cell has to work, but for those of costly verbs, which are
 tried on `BASES`.
+
+A run tries a cover: each verb with all that a model is made of (`traits`). All cells are
+tried under the mark ``slow``, once a week.
 """
 
 import functools
@@ -14,6 +17,7 @@ from fnmatch import fnmatch
 
 import inside
 import pytest
+from covers import cover, slow_beyond
 from model_cases import ALL_CASES, CASES, KINDS_OF_TOKENS, WITHOUT_LABELS
 from verbs.cell import COSTLY, VERBS, Cell, inner_of, trained
 from verbs.lacks import LACKS, lack_of
@@ -73,22 +77,50 @@ rows of numbers are tried without them, too.
 """
 
 
-def marks_of(name, verb):
-    """A model is fitted by one worker."""
-    group = pytest.mark.xdist_group(name)
-    slow = (name, verb) in KERNELS_OF_THEIR_OWN
-    return [group, pytest.mark.slow] if slow else [group]
+def levels(estimator):
+    """An estimator, the one inside of it, and so on."""
+    while estimator is not None:
+        yield estimator
+        estimator = inner_of(estimator)
+
+
+@functools.cache
+def traits(name):
+    """What a model of the table is made of: its class, those inside, the kind of its
+    tokens, and the parameters that choose other kernels.
+    """
+    data, make = ALL_CASES[name]
+    found = {("tokens", data)}
+    for depth, each in enumerate(levels(make())):
+        found.add((depth, type(each)))
+        for parameter in ("order", "pieces"):
+            found.add((parameter, getattr(each, parameter, None)))
+        found.add(("features", type(getattr(each, "features", None))))
+    return found
+
+
+def held(cell):
+    """What a cell tries: each trait of the model with the verb, and the model at
+    all.
+    """
+    name, verb = cell
+    return {(trait, verb) for trait in traits(name)} | {name}
 
 
 CELLS = [
-    pytest.param(name, verb, marks=marks_of(name, verb))
+    (name, verb)
     for name in ALL_CASES
     for verb in VERBS
     if lack_of(name, verb) is None and (verb not in COSTLY or name in BASES)
 ]
+QUICK = [cell for cell in CELLS if cell not in KERNELS_OF_THEIR_OWN]
+COVER = {QUICK[k] for k in cover(QUICK, held)}
 
 
-@pytest.mark.parametrize("name, verb", CELLS)
+@pytest.mark.parametrize(
+    "name, verb",
+    slow_beyond(COVER, CELLS, lambda name, verb: pytest.mark.xdist_group(name)),
+)
 def test_cell(name, verb, tmp_path, capsys):
     """A verb does what its function says, and leaves the model as it was."""
     cell = Cell(name, tmp_path, capsys)
@@ -135,6 +167,13 @@ def test_what_is_absent_says_why(verb):
 
 
 # -- nothing is left out ---------------------------------------------------------------
+def test_every_trait_meets_every_verb():
+    """What all cells try, the cells of each run try."""
+    tried = set().union(*map(held, COVER))
+    assert tried == set().union(*map(held, QUICK))
+    assert len(COVER) < len(CELLS) / 2
+
+
 PLUMBING = r"(get|set)_params|get_metadata_routing|set_\w+_request|set_callbacks"
 """Methods of scikit-learn's."""
 
