@@ -36,6 +36,7 @@ from .issues import label_issues
 from .label_displays import LabelConfusionDisplay, TransitionDisplay
 from .out_of_fold import out_of_fold_marginals
 from .pictures import render
+from .precision_recall import SpanPrecisionRecallDisplay
 from .reliability import ReliabilityDisplay
 from .report_page import Report, report
 from .selection import select
@@ -86,6 +87,7 @@ __all__ += [
     "RegularizationPathDisplay",
 ]
 __all__ += ["ReliabilityDisplay", "TransitionDisplay", "size_curve", "SizeCurve"]
+__all__ += ["SpanPrecisionRecallDisplay"]
 
 
 def __dir__() -> list[str]:

@@ -23,6 +23,7 @@ from .._taggers.abilities import span_labels
 from ..metrics.confidence import reliability
 from ..metrics.counting import has_label
 from ..metrics.task_scores import Scores, as_text, scores_of
+from .curve_panels import panels
 from .error_lists import errors_of
 from .explain_taggers import read_by, seen_by_tagger
 from .explaining import explanation_of
@@ -522,6 +523,8 @@ def _curve(curve: Reliability) -> str:
 
 
 _SHOWN_THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95)
+_MARKED = (0.9, 0.5)
+"""Probabilities that tables list, and that curves mark."""
 
 
 def _thresholds(model: Any, X: Any, y: Corpus) -> str:
@@ -531,7 +534,7 @@ def _thresholds(model: Any, X: Any, y: Corpus) -> str:
     """
     if not hasattr(final_step(model).estimator, "predict_segment_proba"):
         return ""
-    _, curves = curves_of(candidates_of(model, X, y))
+    n_true, curves = curves_of(candidates_of(model, X, y))
     rows = []
     for kind, (precision, recall, p) in curves.items():
         cells = []
@@ -547,7 +550,12 @@ def _thresholds(model: Any, X: Any, y: Corpus) -> str:
         "inspection.thresholds_for finds such probabilities out of fold"
     )
     head = ("", *map(str, _SHOWN_THRESHOLDS))
-    return f"<h2>Least probabilities</h2>{said}{table(rows, head)}"
+    marks = note(
+        "Precision against recall, as the least probability falls from 1: a dot at "
+        f"{_MARKED[0]}, a ring at {_MARKED[1]}"
+    )
+    drawn = panels(curves, n_true, dict.fromkeys(curves, _MARKED))
+    return f"<h2>Least probabilities</h2>{said}{table(rows, head)}{marks}{drawn}"
 
 
 def _weights(model: Any) -> str:

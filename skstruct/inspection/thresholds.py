@@ -14,6 +14,8 @@ from .._data.text import as_texts
 from .._data.types import Corpus
 from .._sklearn import final_step
 from ..metrics.text_scores import judged
+from .curve_panels import panels
+from .html import Shown, box, cell, label_html, note, table
 from .out_of_fold import by_fold
 from .span_evidence import LEAST
 
@@ -37,9 +39,9 @@ class TypeThreshold(NamedTuple):
     n_spans: int
 
 
-class SpanThresholds(dict):
+class SpanThresholds(dict[str, float], Shown):
     """Types and their least probabilities, as ``min_proba`` takes them; prints as a
-    table.
+    table, and notebooks draw the curves.
 
     Attributes
     ----------
@@ -66,6 +68,30 @@ class SpanThresholds(dict):
             cells = "".join(f"{value:>11.4f}" for value in row[:3])
             lines.append(f"{kind:<{width}}{cells}{row.n_spans:>11}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                cell(label_html(kind or "(no type)")),
+                *(cell(f"{value:.4f}", "number") for value in row[:3]),
+                cell(f"{row.n_spans:,}", "number"),
+            )
+            for kind, row in self.rows.items()
+        ]
+        head = "", "threshold", "precision", "recall", "spans"
+        counts = {kind: row.n_spans for kind, row in self.rows.items()}
+        drawn = panels(self.curves, counts, {kind: [p] for kind, p in self.items()})
+        said = note("A dot marks the threshold; probabilities fall along the curve.")
+        return box(f'<div class="report">{table(rows, head)}{said}{drawn}</div>')
+
+
+def check_span_tagger(estimator: Any, who: str) -> None:
+    """Raise a TypeError if an estimator is no ``SpanTagger``, which ``who`` needs."""
+    inner = final_step(estimator).estimator
+    if getattr(inner, "explained_as", None) != "spans" or hasattr(
+        inner, "predict_sets"
+    ):
+        raise TypeError(f"{who} needs a SpanTagger, got a {type(inner).__name__}")
 
 
 def thresholds_for(
@@ -103,7 +129,7 @@ def thresholds_for(
     Returns
     -------
     SpanThresholds
-        ``predict_segment_proba(X, min_proba=...)`` takes it.
+        ``predict(X, min_proba=...)`` takes it.
 
     Raises
     ------
@@ -133,13 +159,7 @@ def thresholds_for(
         raise ValueError(
             f"precision must be a number above 0, up to 1, got {precision!r}"
         )
-    inner = final_step(estimator).estimator
-    if getattr(inner, "explained_as", None) != "spans" or hasattr(
-        inner, "predict_sets"
-    ):
-        raise TypeError(
-            f"thresholds_for needs a SpanTagger, got a {type(inner).__name__}"
-        )
+    check_span_tagger(estimator, "thresholds_for")
     parts, _ = by_fold(_out_of_fold, estimator, X, y, cv, groups, n_jobs)
     n_true, curves = curves_of(pair for part in parts for pair in part)
     rows = {}

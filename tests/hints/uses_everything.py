@@ -134,6 +134,11 @@ log_loss: float = metrics.sequence_log_loss(y, calibrated.sequence_log_proba(X, 
 diagram: inspection.ReliabilityDisplay = inspection.ReliabilityDisplay.from_estimator(
     calibrated, X, y
 ).plot()
+curves: inspection.SpanPrecisionRecallDisplay = (
+    inspection.SpanPrecisionRecallDisplay.from_thresholds(
+        inspection.thresholds_for(SpanTagger(), ["Ann"], [[(0, 3, "PER")]])
+    )
+)
 
 share: float = metrics.token_accuracy_score(y, labels)
 f1: float = metrics.segment_f1_score(y, labels, scheme="BIO")

@@ -87,4 +87,8 @@ def test_the_report_shows_precision_and_recall_by_type():
     ]
     n_true = sum(label == kind for spans in true for *_, label in spans)
     shown = f"{np.mean(listed):.3f} / {sum(listed) / n_true:.3f}"
-    assert shown in part.partition("<h2>")[0]
+    part, _, _ = part.partition("<h2>")
+    assert shown in part
+    kinds = {label for spans in true for *_, label in spans}
+    assert all(f"{kind}: precision against recall" in part for kind in kinds)
+    assert f"precision {np.mean(listed):.3f}, recall {sum(listed) / n_true:.3f}" in part
