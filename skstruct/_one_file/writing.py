@@ -78,7 +78,8 @@ def export(
         Labelled by the model and by the data that is written; the report, and ``about``
         in the file, have the counts.
     title : str, optional
-        Of a page, by default the kind of model. In every file it is part of ``about``.
+        The title of a page, by default the file's name. In every file it is part of
+        ``about``.
     example : str, optional
         The text that a page shows first, likewise.
 
@@ -152,7 +153,7 @@ def export(
     if ending == ".py":
         text = python_file(block)
     elif ending == ".html":
-        text = page_file(block, title or payload.header["about"]["model"])
+        text = page_file(block, title or stem)
     else:
         text = javascript_file(block, ".mjs" if ending == ".mjs" else ".js")
     write_whole(path, text, "utf-8")

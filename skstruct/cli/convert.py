@@ -77,7 +77,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what = "a labelled corpus, to compare the file's labels with the model's"
     takes_standard(add("--check", metavar="FILE", help=what))
-    add("--title", help="of a page")
+    add("--title", help="the title of a page (default: the name of the file)")
+    what = "the text that a page shows first; it becomes part of the file"
+    add("--example", metavar="TEXT", help=what)
 
 
 def run(arguments: Arguments) -> int | None:
@@ -91,9 +93,7 @@ def run(arguments: Arguments) -> int | None:
             f"in {', '.join([*_ENDINGS, *ENDINGS])}, or pass --to with one of "
             f"{', '.join(_WRITERS)}"
         )
-    options = {
-        name: getattr(arguments, name) for name in ("weights", "keep", "check", "title")
-    }
+    options = {name: getattr(arguments, name) for name in _OF_CODE}
     options = {name: value for name, value in options.items() if value is not None}
     if options and not is_code:
         arguments.usage_error(f"--{next(iter(options))} is for one file of code")
@@ -115,6 +115,12 @@ def run(arguments: Arguments) -> int | None:
         raise CommandError(f"{arguments.source}: {error}") from error
     for line in told.splitlines():
         tell(line)
+    if ending == ".html" and arguments.example is None:
+        tell("the page begins with an empty text; to show one: --example TEXT")
+
+
+_OF_CODE = "weights", "keep", "check", "title", "example"
+"""The options of files of code."""
 
 
 def _corpus(arguments: Arguments, model: Any) -> Corpus:

@@ -184,19 +184,25 @@ class Findings(Records):
 _LEGEND = (
     "Most suspicious first. <i>chance</i>: how probable it is that the annotation is "
     "wrong; <i>given</i>: what the corpus says; <i>suggested</i>: what a model says "
-    "that was not trained on the text, with its <i>probability</i>; – is no span. "
+    "that was not trained on the text, with its <i>probability</i>. "
     "Correct the annotation where it is wrong, and leave the others as they are."
 )
 
 
 def _row(each: Finding) -> list[str]:
     """Write a finding as the cells of a row."""
-    labels = [cell(label_html(named(label))) for label in (each.given, each.suggested)]
+    given, suggested = (
+        "no span" if label is None else label_html(named(label))
+        for label in (each.given, each.suggested)
+    )
+    if each.other is not None:
+        suggested += f" {each.other[0]}–{each.other[1]}"
     return [
         cell(_number(each.chance if each.chance is not None else each.score), "number"),
         cell(escaped(each.place, 90)),
         cell(f"{each.start}–{each.end}", "number"),
-        *labels,
+        cell(given),
+        cell(suggested),
         cell(_number(each.probability), "number"),
         cell(escaped(each.text, 200)),
     ]

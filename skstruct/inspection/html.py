@@ -18,8 +18,8 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
-from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from itertools import islice, zip_longest
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -58,7 +58,8 @@ _PAGE = """\
 <!DOCTYPE html><html><head><meta charset="utf-8">\
 <meta name="viewport" content="width=device-width,initial-scale=1">\
 <title>%s</title><style>:root{color-scheme:light dark}\
-body{background:#fff;color:#1b1b1b}\
+body{background:#fff;color:#1b1b1b;font:14px/1.5 system-ui,sans-serif;\
+max-width:72rem;margin:0 auto;padding:1rem}h1{font-size:1.5em;margin:.3em 0}\
 @media(prefers-color-scheme:dark){body{background:#161a1f;color:#e4e4e4}}\
 </style></head><body>%s</body></html>"""
 
@@ -103,6 +104,9 @@ class Shown(ABC):
     _title = "skstruct"
     """The title of the page."""
 
+    _has_heading: ClassVar[bool] = False
+    """Whether the fragment begins with a heading of its own."""
+
     @abstractmethod
     def _repr_html_(self) -> str | None:
         """Return a fragment of HTML, as notebooks ask for it; None if there is no
@@ -115,9 +119,12 @@ class Shown(ABC):
         Parameters
         ----------
         title : str, optional
-            What browsers call the page.
+            The name that browsers show for the page, and its heading.
         """
-        return Html(self._repr_html_() or "", title or self._title)
+        fragment = self._repr_html_() or ""
+        if title and not self._has_heading:
+            fragment = f"<h1>{escaped(title, LONG)}</h1>{fragment}"
+        return Html(fragment, title or self._title)
 
 
 def readable(value: Any, limit: int = SHORT) -> str:
@@ -197,15 +204,25 @@ def cell(content: str, classes: str = "", style: str = "", tag: str = "td") -> s
     return f"<{tag}{classes}{style}>{content}</{tag}>"
 
 
+_NUMBER = '<td class="number"'
+
+
 def table(
     rows: Iterable[Iterable[str]], head: Iterable[str] | None = None, classes: str = ""
 ) -> str:
-    """Write a table of rows of cells; ``head`` names its columns."""
+    """Write a table of rows of cells; ``head`` names its columns.
+
+    Names of columns of numbers stand to the right, as the numbers do.
+    """
+    rows = [list(row) for row in rows]
     lines = [f"<tr>{''.join(row)}</tr>" for row in rows]
     if head is not None:
-        lines.insert(
-            0, f'<tr class="head">{"".join(cell(name, tag="th") for name in head)}</tr>'
-        )
+        first = rows[0] if rows else []
+        names = [
+            cell(name, "number" if one.startswith(_NUMBER) else "", tag="th")
+            for name, one in zip_longest(head, first, fillvalue="")
+        ]
+        lines.insert(0, f'<tr class="head">{"".join(names)}</tr>')
     classes = classes and f' class="{classes}"'
     return f"<table{classes}>{''.join(lines)}</table>"
 

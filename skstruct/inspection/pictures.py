@@ -205,14 +205,52 @@ def checked(
 
 
 def lines(tokens: list[Any], gold: list[Mark], found: list[Mark] | None) -> str:
-    """Draw gold alone, or with predictions that differ below it."""
+    """Draw a sequence once; where predictions differ, they stand below gold.
+
+    Sequences in which marks overlap are drawn twice, gold first.
+    """
     if found is None or found == gold:
         return line(tokens, gold)
     here = set(gold)
     there = set(found)
     gold = [mark._replace(wrong=mark not in there) for mark in gold]
     found = [mark._replace(wrong=mark not in here) for mark in found]
-    return note("gold") + line(tokens, gold) + note("predicted") + line(tokens, found)
+    if _overlap(gold) or _overlap(found):
+        first = note("gold") + line(tokens, gold)
+        return first + note("predicted") + line(tokens, found)
+    drawn = []
+    at = 0
+    for start, stop in _differing(gold, found):
+        drawn += _pieces(tokens, gold, at, start)
+        pair = zip(("gold", "predicted"), (gold, found))
+        rows = [
+            f'<span><span class="side-of">{name}</span>'
+            f"{' '.join(_pieces(tokens, marks, start, stop))}</span>"
+            for name, marks in pair
+        ]
+        drawn.append(f'<span class="pair">{"".join(rows)}</span>')
+        at = stop
+    drawn += _pieces(tokens, gold, at, len(tokens))
+    return f'<div class="line" dir="auto">{" ".join(drawn)}</div>'
+
+
+def _overlap(marks: list[Mark]) -> bool:
+    return any(after.start < mark.stop for mark, after in zip(marks, marks[1:]))
+
+
+def _differing(gold: list[Mark], found: list[Mark]) -> list[tuple[int, int]]:
+    """Return the stretches (start, stop) of tokens that are marked differently.
+
+    Stretches that touch are joined; no mark crosses the edge of one.
+    """
+    stretches: list[tuple[int, int]] = []
+    for mark in sorted(mark for mark in (*gold, *found) if mark.wrong):
+        if stretches and mark.start <= stretches[-1][1]:
+            start, stop = stretches.pop()
+            stretches.append((start, max(stop, mark.stop)))
+        else:
+            stretches.append((mark.start, mark.stop))
+    return stretches
 
 
 def word_marks(pieces: Sequence[Sequence[str]], y: Corpus) -> list[list[Mark]]:
@@ -327,22 +365,37 @@ def line(tokens: Sequence[Any], marks: Iterable[Mark]) -> str:
     marks : list of Mark
         In order; those that overlap others stand in lines of their own.
     """
+    flat = []
+    below = []
+    at = 0
+    for mark in marks:
+        (below if mark.start < at else flat).append(mark)
+        at = max(at, flat[-1].stop)
+    parts = _pieces(tokens, flat, 0, len(tokens))
+    drawn = f'<div class="line" dir="auto">{" ".join(parts)}</div>'
+    return drawn + line(tokens, below) if below else drawn
+
+
+def _pieces(
+    tokens: Sequence[Any], marks: Iterable[Mark], start: int, stop: int
+) -> list[str]:
+    """Draw the tokens ``start <= t < stop`` with the marks that begin among them.
+
+    Marks do not overlap, and end before ``stop``.
+    """
     spell = _text if are_characters(tokens) else _words
     parts = []
-    at = 0
-    below = []
+    at = start
     for mark in marks:
-        if mark.start < at:
-            below.append(mark)
+        if not start <= mark.start < stop:
             continue
         if mark.start > at:
             parts.append(_plain(spell(tokens[at : mark.start])))
         parts.append(_marked(spell(tokens[mark.start : mark.stop]), mark))
         at = mark.stop
-    if at < len(tokens):
-        parts.append(_plain(spell(tokens[at:])))
-    drawn = f'<div class="line" dir="auto">{" ".join(parts)}</div>'
-    return drawn + line(tokens, below) if below else drawn
+    if at < stop:
+        parts.append(_plain(spell(tokens[at:stop])))
+    return parts
 
 
 def are_characters(tokens: Iterable[Any]) -> bool:

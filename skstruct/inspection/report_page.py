@@ -66,7 +66,10 @@ LABELS_WITH_TRANSITIONS = 50
 drawn.
 """
 
-SURE = {"least_confident": "probability a token", "margin": "lead over the second best"}
+SURE = {
+    "least_confident": "mean probability of a token",
+    "margin": "lead over the second best",
+}
 """By which strategies of ``select`` the surest come first, and what is said of each
 sequence then.
 """
@@ -96,6 +99,8 @@ class Report(Shown):
     wrong : list of int
         Sequences with an error, those first of which the model was surest.
     """
+
+    _has_heading = True
 
     def __init__(
         self,
@@ -242,7 +247,7 @@ def _heading(model: Any, inner: Any, title: str) -> str:
         # of spans, not of the tokens that spell them
         names = span_labels(inner)
         about["labels"] = f"{len(names)}: {', '.join(names)}"
-    known = {
+    known = {"model": type(model).__name__} | {
         name.replace("_", " "): about[name]
         for name in ABOUT
         if about.get(name) is not None
@@ -255,7 +260,8 @@ def _heading(model: Any, inner: Any, title: str) -> str:
         (cell(escaped(name)), cell(escaped(text, LONG))) for name, text in texts.items()
     ]
     text = escaped(" ".join(repr(model).split()), 600)
-    return f"<h1>{escaped(title, LONG)}</h1><p><code>{text}</code></p>{table(rows)}"
+    parameters = f"<details><summary>Parameters</summary><code>{text}</code></details>"
+    return f"<h1>{escaped(title, LONG)}</h1>{table(rows)}{parameters}"
 
 
 def _figure(value: float | tuple[float, ...]) -> str:

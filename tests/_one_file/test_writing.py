@@ -366,6 +366,20 @@ def test_a_smaller_file_is_compared_with_the_whole_model(chunker, tmp_path, caps
         capsys, *command, "--keep", "0.02", "--check", tmp_path / "dev.txt"
     )
     assert code == 0 and f"{differ} of 10 sequences labelled otherwise" in said
+    assert "--example TEXT" in said
+
+
+def test_a_page_is_called_by_its_file_and_begins_with_an_example(
+    chunker, tmp_path, capsys
+):
+    model, _ = chunker
+    model.save(tmp_path / "model")
+    page = tmp_path / "Chunks of news.html"
+    command = ["convert", tmp_path / "model", page]
+    code, _, said = run(capsys, *command, "--example", "the/DT dog/NN", "--force")
+    html = page.read_text("utf-8")
+    assert code == 0 and "--example" not in said
+    assert "<title>Chunks of news</title>" in html and "the/DT dog/NN" in html
 
 
 def test_what_is_code_is_told_by_its_name(chunker, tmp_path, capsys):
