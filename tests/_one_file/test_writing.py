@@ -379,7 +379,10 @@ def test_a_page_is_called_by_its_file_and_begins_with_an_example(
     code, _, said = run(capsys, *command, "--example", "the/DT dog/NN", "--force")
     html = page.read_text("utf-8")
     assert code == 0 and "--example" not in said
-    assert "<title>Chunks of news</title>" in html and "the/DT dog/NN" in html
+    assert "<title>Chunks of news</title>" in html
+    command[-1] = tmp_path / "chunks.py"
+    assert run(capsys, *command, "--example", "the/DT dog/NN")[0] == 0
+    assert loaded(command[-1]).about["example"] == "the/DT dog/NN"
 
 
 def test_what_is_code_is_told_by_its_name(chunker, tmp_path, capsys):
