@@ -48,14 +48,14 @@ def cover(cells, holds):
     return chosen
 
 
-def slow_beyond(chosen, cells, mark):
+def slow_beyond(chosen, cells, mark=None):
     """Make parameters of all cells of a table; those that are not chosen are slow.
 
     Parameters
     ----------
     chosen : set of tuple
     cells : list of tuple
-    mark : function
+    mark : function, optional
         The mark of each cell, given its elements.
 
     Returns
@@ -65,7 +65,10 @@ def slow_beyond(chosen, cells, mark):
     return [
         pytest.param(
             *cell,
-            marks=[mark(*cell), *([] if cell in chosen else [pytest.mark.slow])],
+            marks=[
+                *([] if mark is None else [mark(*cell)]),
+                *([] if cell in chosen else [pytest.mark.slow]),
+            ],
         )
         for cell in cells
     ]

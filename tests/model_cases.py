@@ -2,8 +2,11 @@
 their files on.
 """
 
+import functools
+
 import numpy as np
 import pandas
+from covers import cover, slow_beyond
 from scipy import sparse
 
 from skstruct import (
@@ -358,3 +361,43 @@ def assert_predicts_same(a, b, X):
     assert a.predict(X) == b.predict(X)
     if hasattr(a, "decision_function"):
         np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
+
+
+# -- what the models are made of -------------------------------------------------------
+def inner_of(estimator):
+    """The estimator inside another one, or None."""
+    return next(
+        (v for k, v in vars(estimator).items() if k in ("tagger", "estimator", "base")),
+        None,
+    )
+
+
+def levels(estimator):
+    """An estimator, the one inside of it, and so on."""
+    while estimator is not None:
+        yield estimator
+        estimator = inner_of(estimator)
+
+
+@functools.cache
+def traits(name):
+    """What a model of the table is made of: its class, those inside, the kind of its
+    tokens, and the parameters that choose other kernels.
+    """
+    data, make = ALL_CASES[name]
+    found = {("tokens", data)}
+    for depth, each in enumerate(levels(make())):
+        found.add((depth, type(each)))
+        for parameter in ("order", "pieces"):
+            found.add((parameter, getattr(each, parameter, None)))
+        found.add(("features", type(getattr(each, "features", None))))
+    return found
+
+
+def covering(names, mark=None):
+    """Make parameters of names of the table; some hold all traits, the others are
+    slow.
+    """
+    cells = [(name,) for name in names]
+    chosen = {cells[k] for k in cover(cells, lambda cell: traits(*cell))}
+    return slow_beyond(chosen, cells, mark)

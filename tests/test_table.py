@@ -6,7 +6,7 @@ end hold that none is left out. What a cell may lack stands in `verbs.lacks`: th
 that a user gets. Every other cell has to work, but for those of costly verbs, which are
 tried on `BASES`.
 
-A run tries a cover: each verb with all that a model is made of (`traits`). All cells are
+A run tries a cover: each verb with all that a model is made of (`model_cases.traits`). All cells are
 tried under the mark ``slow``, once a week.
 """
 
@@ -18,8 +18,15 @@ from fnmatch import fnmatch
 import inside
 import pytest
 from covers import cover, slow_beyond
-from model_cases import ALL_CASES, CASES, KINDS_OF_TOKENS, WITHOUT_LABELS
-from verbs.cell import COSTLY, VERBS, Cell, inner_of, trained
+from model_cases import (
+    ALL_CASES,
+    CASES,
+    KINDS_OF_TOKENS,
+    WITHOUT_LABELS,
+    inner_of,
+    traits,
+)
+from verbs.cell import COSTLY, VERBS, Cell, trained
 from verbs.lacks import LACKS, lack_of
 
 import skstruct
@@ -75,28 +82,6 @@ KERNELS_OF_THEIR_OWN = {
 """Cells that compile for several seconds what nothing else calls: sets of labels over
 rows of numbers are tried without them, too.
 """
-
-
-def levels(estimator):
-    """An estimator, the one inside of it, and so on."""
-    while estimator is not None:
-        yield estimator
-        estimator = inner_of(estimator)
-
-
-@functools.cache
-def traits(name):
-    """What a model of the table is made of: its class, those inside, the kind of its
-    tokens, and the parameters that choose other kernels.
-    """
-    data, make = ALL_CASES[name]
-    found = {("tokens", data)}
-    for depth, each in enumerate(levels(make())):
-        found.add((depth, type(each)))
-        for parameter in ("order", "pieces"):
-            found.add((parameter, getattr(each, parameter, None)))
-        found.add(("features", type(getattr(each, "features", None))))
-    return found
 
 
 def held(cell):

@@ -12,7 +12,14 @@ import time
 
 import numpy as np
 import pytest
-from model_cases import ALL_CASES, CASES, KINDS_OF_TOKENS, WITHOUT_LABELS, fitted
+from model_cases import (
+    ALL_CASES,
+    CASES,
+    KINDS_OF_TOKENS,
+    WITHOUT_LABELS,
+    covering,
+    fitted,
+)
 from scipy import sparse
 from serving_cases import asked
 from sklearn.linear_model import LogisticRegression
@@ -125,7 +132,7 @@ def jobs_over(X):
     return jobs
 
 
-@pytest.mark.parametrize("name", [*CASES, *WITHOUT_LABELS, *KINDS_OF_TOKENS])
+@pytest.mark.parametrize("name", covering([*CASES, *WITHOUT_LABELS, *KINDS_OF_TOKENS]))
 def test_models(name, tmp_path):
     model, X, _ = fitted(name, 4)
     model.save(tmp_path / "model")

@@ -2,6 +2,7 @@
 if one dies.
 """
 
+import contextlib
 import functools
 import inspect
 import os
@@ -11,6 +12,7 @@ import sys
 
 import numpy as np
 import pytest
+from forked import python
 from inside import before_each_sum, kept_by_workers, model_of
 
 from skstruct import L1CRF
@@ -44,6 +46,23 @@ def found_by_the_workers():
     cloudpickle.unregister_pickle_by_value(module)
 
 
+@contextlib.contextmanager
+def new_cluster(**options):
+    """A cluster, and a client of it."""
+    with (
+        distributed.LocalCluster(**{**OPTIONS, **options}) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield cluster, client
+
+
+@pytest.fixture(scope="module")
+def client():
+    """A client of a cluster of three, which starts a worker anew that dies."""
+    with new_cluster(n_workers=3) as (_, client):
+        yield client
+
+
 @pytest.fixture(scope="module")
 def here():
     return new().fit_shards(shards())
@@ -70,26 +89,24 @@ def worker_of(cluster, shard):
     return cluster.client.run(os.getpid, workers=[home])[home]
 
 
-@pytest.mark.parametrize(
-    "n_workers, threads",
-    [(3, 1), *(pytest.param(*pair, marks=SLOW) for pair in ((1, 1), (2, 1), (1, 2)))],
-)
-def test_workers_or_threads(here, monkeypatch, n_workers, threads):
-    if n_workers == 3:  # what is not small is data of the cluster
-        monkeypatch.setattr(tasks, "SMALL", 0)
-    options = {**OPTIONS, "n_workers": n_workers, "threads_per_worker": threads}
-    with (
-        distributed.LocalCluster(**options) as cluster,
-        distributed.Client(cluster) as client,
+def test_workers(here, client, monkeypatch):
+    monkeypatch.setattr(tasks, "SMALL", 0)  # what is not small is data of the cluster
+    found = new().fit_shards(shards(), client=client.scheduler.address)
+    assert_same(here, found)
+    assert kept_by_workers(client) == 0  # nothing of it stays behind
+    with pytest.raises(
+        ValueError, match="shard 1: its callable raised ZeroDivisionError"
     ):
-        given = {1: client, 2: "auto", 3: client.scheduler.address}[n_workers]
+        new().fit_shards([shards()[0], lambda: 1 / 0], client="auto")
+
+
+@SLOW
+@pytest.mark.parametrize("n_workers, threads", [(1, 1), (2, 1), (1, 2)])
+def test_other_numbers_of_workers_and_threads(here, n_workers, threads):
+    with new_cluster(n_workers=n_workers, threads_per_worker=threads) as (_, client):
+        given = {1: client, 2: "auto"}[n_workers]
         assert_same(here, new().fit_shards(shards(), client=given))
-        assert kept_by_workers(client) == 0  # nothing of it stays behind
-        if n_workers == 2:
-            with pytest.raises(
-                ValueError, match="shard 1: its callable raised ZeroDivisionError"
-            ):
-                new().fit_shards([shards()[0], lambda: 1 / 0], client="auto")
+        assert kept_by_workers(client) == 0
 
 
 @pytest.mark.parametrize(
@@ -102,7 +119,7 @@ def test_workers_or_threads(here, monkeypatch, n_workers, threads):
         ),
     ],
 )
-def test_a_worker_that_dies_changes_nothing(here, monkeypatch, when):
+def test_a_worker_that_dies_changes_nothing(here, client, monkeypatch, when):
     killed, counts = [], []
 
     def kill(cluster, name):
@@ -114,12 +131,7 @@ def test_a_worker_that_dies_changes_nothing(here, monkeypatch, when):
     before_each_sum(monkeypatch, kill)
     if when in ("descend", "evaluate"):
         monkeypatch.setattr(tasks, "SMALL", 0)
-    options = {**OPTIONS, "n_workers": 2}
-    with (
-        distributed.LocalCluster(**options) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        assert_same(here, new().fit_shards(shards(), client=client))
+    assert_same(here, new().fit_shards(shards(), client=client))
     assert killed
 
 
@@ -145,27 +157,22 @@ crf.fit_shards(shards, client={address!r})
 """
 
 
-def test_a_driver_that_dies(here, tmp_path):
+def test_a_driver_that_dies(here, client, tmp_path):
     """The process is gone without a word, and leaves nothing behind; another one goes
     on.
 
     Drivers of `ParameterMixer` keep shards in the same way.
     """
-    options = {**OPTIONS, "n_workers": 2}
-    with (
-        distributed.LocalCluster(**options) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        text = DRIVER.format(
-            load=inspect.getsource(load),
-            folder=str(tmp_path),
-            address=client.scheduler.address,
-        )
-        driver = subprocess.run([sys.executable, "-c", text], check=False, timeout=120)
-        assert driver.returncode == 9
-        # The scheduler hears at once that the driver's connection has broken.
-        assert kept_by_workers(client) == 0
-        assert list(tmp_path.iterdir())
-        crf = new(checkpoint=tmp_path).fit_shards(shards(), client=client)
+    text = DRIVER.format(
+        load=inspect.getsource(load),
+        folder=str(tmp_path),
+        address=client.scheduler.address,
+    )
+    driver = subprocess.run([*python(), "-c", text], check=False, timeout=120)
+    assert driver.returncode == 9
+    # The scheduler hears at once that the driver's connection has broken.
+    assert kept_by_workers(client) == 0
+    assert list(tmp_path.iterdir())
+    crf = new(checkpoint=tmp_path).fit_shards(shards(), client=client)
     assert crf.resumed_from_ >= 15 and not list(tmp_path.iterdir())
     assert_same(here, crf)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from data_files.write import what_it_says
 from inside import attributes_kept
-from model_cases import ALL_CASES, assert_predicts_same, fitted
+from model_cases import ALL_CASES, assert_predicts_same, covering, fitted
 from saving_cases import assert_same
 from sklearn.decomposition import PCA
 from sklearn.ensemble import ExtraTreesClassifier
@@ -410,7 +410,7 @@ def through_skops(model):
     return sio.loads(data, trusted=named)
 
 
-@pytest.mark.parametrize("name", ALL_CASES)
+@pytest.mark.parametrize("name", covering(ALL_CASES))
 def test_skops(name):
     model, tokens, _ = fitted(name, 4)
     assert_predicts_same(through_skops(model), model, tokens)

@@ -7,7 +7,7 @@ is met while searching.
 """
 
 import pytest
-from model_cases import ALL_CASES
+from model_cases import ALL_CASES, covering
 from sklearn.exceptions import NotFittedError
 
 from skstruct import StructuredPerceptron, WordSegmenter
@@ -17,7 +17,7 @@ from skstruct.inspection import feature_weights
 MESSAGE = r"the features need \d+ \w.*, and there can be 8: use a larger min_count"
 
 
-@pytest.mark.parametrize("case", ALL_CASES)
+@pytest.mark.parametrize("case", covering(ALL_CASES))
 def test_every_estimator_refuses_more_than_there_are_numbers_for(case, monkeypatch):
     make_data, make = ALL_CASES[case]
     X, y = make_data(5)

@@ -50,14 +50,6 @@ trained = functools.cache(fitted)
 """(estimator, X, y) of a case and a number of labels, fitted once."""
 
 
-def inner_of(estimator):
-    """The estimator inside another one, or None."""
-    return next(
-        (v for k, v in vars(estimator).items() if k in ("tagger", "estimator", "base")),
-        None,
-    )
-
-
 def plain(words):
     """Words without their tags."""
     return [word if isinstance(word, str) else word[0] for word in words]

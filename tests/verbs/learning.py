@@ -7,7 +7,7 @@ from inspect import signature
 import inside
 import numpy as np
 import pytest
-from model_cases import annotated, assert_predicts_same, texts
+from model_cases import annotated, assert_predicts_same, inner_of, texts
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
@@ -23,7 +23,7 @@ from skstruct import (
     inspection,
 )
 
-from .cell import costly, inner_of, verb
+from .cell import costly, verb
 
 
 @verb
