@@ -531,7 +531,7 @@ def _refuse_odd_weights(sample_weight: Any) -> None:
 
 
 def sample_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
-    """Validated weights as float64, or None if none were given.
+    """Return validated weights as float64, or None if none were given.
 
     Raises
     ------

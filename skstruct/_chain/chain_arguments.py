@@ -139,9 +139,9 @@ def kernel_arguments(
 
 
 EncodedRows: TypeAlias = Sequence[Any]
-"""What `rows_of` gives of an encoded corpus, and what ``predict_small`` takes first:
-``token``, ``anchor`` and ``left`` of a :class:`.ChainTask`, ``row``, ``lo`` and
-``width`` of its ``nodes``, and the three arrays of its ``bag``.
+"""The arrays that `rows_of` makes of an encoded corpus, the first arguments of
+``predict_small``: ``token``, ``anchor`` and ``left`` of a :class:`.ChainTask`, ``row``,
+``lo`` and ``width`` of its ``nodes``, and the three arrays of its ``bag``.
 
 It is a plain tuple, since it is made for each short call.
 """

@@ -65,7 +65,7 @@ numbers.
 """
 NO_OPTION = np.zeros((0, 0), np.bool_)
 NO_GOLD = np.zeros(0, np.int32)
-"""Where all labels are allowed, and none is given."""
+"""Gold labels of a task where all labels are allowed, and none is given."""
 
 
 def make_task(

@@ -105,7 +105,8 @@ def grow_state(
     cost: np.ndarray,
     stream: bool,
 ) -> TrainingState:
-    """A copy of an earlier state, with room for the features and labels that are new.
+    """Return a copy of an earlier state, with room for the features and labels that are
+    new.
 
     The average goes on, with two exceptions. A stream of ``partial_fit`` that begins
     after a ``fit`` starts from the averaged weights, and with a new average: the long

@@ -25,7 +25,7 @@ _BETWEEN = {
 """Packages whose lines say nothing to who is warned."""
 
 _HERE = threading.local()
-"""Whether this thread is ``silent``."""
+"""A flag of each thread, ``silent``."""
 
 _NUMBER = re.compile(r"\d[\d.,e+-]*")
 

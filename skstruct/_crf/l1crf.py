@@ -62,7 +62,7 @@ def check_strengths(what: str, values: Iterable[float], shown: Any) -> None:
 
 @parametrized(kw_only=True)
 class CRFParameters(TaggerParameters, TrainingParameters):
-    """How an objective is minimised, and which weights it has."""
+    """Parameters of an objective, its weights and its minimisation."""
 
     solver: Literal["two-stage", "owlqn", "sgd"] = parameter(
         default="two-stage",

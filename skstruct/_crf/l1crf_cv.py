@@ -275,8 +275,8 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     def score(
         self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None
     ) -> float:
-        """How good the model is, by ``scoring``, as of ``GridSearchCV``; without it,
-        token accuracy.
+        """Return the score by ``scoring``, as ``GridSearchCV`` does; without it, token
+        accuracy.
 
         Parameters
         ----------

@@ -201,7 +201,7 @@ class TokenCorpus(ABC):
     @property
     @abstractmethod
     def runs(self) -> tuple[int, ...]:
-        """Which columns of numbers are dense: see :func:`.reads.runs_of`."""
+        """Runs of dense and sparse columns of numbers, see :func:`.reads.runs_of`."""
 
     @property
     @abstractmethod
@@ -544,7 +544,7 @@ class BlockCorpus(TokenCorpus):
 
     @property
     def runs(self) -> tuple[int, ...]:
-        """Which columns of numbers are dense: see :func:`.reads.runs_of`."""
+        """Runs of dense and sparse columns of numbers, see :func:`.reads.runs_of`."""
         if self._runs is not None:
             return self._runs
         widths = [(block.kind, block.rows.shape[1]) for block in self.numbers]

@@ -183,7 +183,7 @@ def are_columns(array: np.ndarray) -> bool:
 
 
 def columns_in(array: np.ndarray) -> list[tuple[int, np.ndarray]]:
-    """(number, column) of each column of an array of two dimensions."""
+    """Return (number, column) of each column of an array of two dimensions."""
     return [(c, array[:, c]) for c in range(array.shape[1])]
 
 

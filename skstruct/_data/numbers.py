@@ -1,5 +1,5 @@
-"""Which ``X`` is made of numbers, of data frames or of arrays with columns, and all of
-it as one corpus.
+"""Recognition of ``X`` made of numbers, data frames or arrays with columns, and its
+conversion to one corpus.
 
 The first sequence that is not empty decides. Other input goes to
 :mod:`.inputs`; malformed numbers raise an error that says how to write them.

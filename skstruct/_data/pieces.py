@@ -37,7 +37,7 @@ where sequences do, which they do not in prediction.
 """
 
 _LEAST = {"lines": LINE, "paragraphs": PARAGRAPH, "texts": PARAGRAPH + 1}
-"""What is before the first token of a piece, at least, unless it is the first of a
+"""The least gap before the first token of a piece, unless it is the first piece of a
 text.
 """
 _SENTENCE_ENDS = codes_of(".!?…。！？｡؟۔।॥")

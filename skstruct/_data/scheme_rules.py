@@ -49,8 +49,8 @@ Chunk: TypeAlias = tuple[int, int, str]
 
 
 class Spelling(NamedTuple):
-    """How a chunk is spelled: `single`, or `opening`, then `middle` as often as needed,
-    then `closing`.
+    """The spelling of a chunk: `single`, or `opening`, then `middle` as often as
+    needed, then `closing`.
     """
 
     name: str

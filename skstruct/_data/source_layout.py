@@ -1,4 +1,4 @@
-"""How the file was laid out that a model learned from, and that it expects again.
+"""The layout of the file that a model learned from, and that it expects again.
 
 Column 1 of one file is a word, of another a number; UPOS and XPOS are columns of the
 same CoNLL-U. Nobody can see afterwards which of them a model has learned, so the
@@ -24,7 +24,7 @@ Column: TypeAlias = "int | str"
 
 @dataclass(frozen=True)
 class SourceLayout:
-    r"""How a corpus file is laid out.
+    r"""The layout of a corpus file.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ _OUTSIDE = frozenset(("o", "0", "-", "_"))
 
 
 class Respelling(NamedTuple):
-    """How a corpus spells labels of segments, if not as ``B-PER`` and ``O``.
+    """The spelling of segment labels in a corpus, if it is not ``B-PER`` and ``O``.
 
     Attributes
     ----------

@@ -7,10 +7,10 @@ from difflib import get_close_matches
 from typing import Any
 
 _ALSO_CALLED = {"iob2": "BIO", "iobes": "BIOES"}
-"""What a name stands for that resembles another: ``IOB2`` is not ``IOB1``."""
+"""The meaning of names that resemble another one: ``IOB2`` is not ``IOB1``."""
 
 _CUTOFF = 0.6
-"""How alike names must be, from 0 to 1."""
+"""The least similarity of names, from 0 to 1."""
 
 
 def closest(name: Any, known: Iterable[Any]) -> str | None:

@@ -207,7 +207,7 @@ def _alike_frames(frames: list[Any], places: list[int], name: str) -> list[Any]:
 
 
 _CATEGORIES = "category", "categorical", "enum", "dictionary"
-"""How the names of the types of categories begin, of pandas, polars and pyarrow."""
+"""Beginnings of the names of categorical types in pandas, polars and pyarrow."""
 
 
 def _of_categories(dtype: Any) -> bool:

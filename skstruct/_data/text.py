@@ -45,8 +45,8 @@ _WITHOUT_SPACES = tuple(
     "KATAKANA|THAI|LAO|KHMER|MYANMAR|"
     "TIBETAN|HANGUL|HALFWIDTH HANGUL".split("|")
 )
-"""How names of letters begin that are tokens by themselves: scripts without spaces, and
-Hangul.
+"""Beginnings of the Unicode names of letters that are tokens by themselves: scripts
+without spaces, and Hangul.
 """
 
 _ZERO_WIDTH_JOINER = 0x200D

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 Columns: TypeAlias = Sequence[Sequence[str]]
-"""Of words of (form, tag, ...): the forms, the tags, and so on, each (N,)."""
+"""The columns of words (form, tag, ...): the forms, the tags, and so on, each (N,)."""
 
 
 def shape(form: str) -> str:

@@ -418,7 +418,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         return Sequences(self._best(X)[0])
 
     def predict_kbest(self, X: Corpus, k: int = 5) -> Ranked:
-        """The best trees of each sentence.
+        """Return the best trees of each sentence.
 
         Parameters
         ----------

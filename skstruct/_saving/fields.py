@@ -38,7 +38,7 @@ REQUIRED = object()
 
 
 class Write(Protocol):
-    """How values of a kind are written."""
+    """A function that writes values of a kind."""
 
     def __call__(self, value: Any, writer: Writer, name: str, members: Any, /) -> Any:
         """Return the JSON of a value; ``name`` starts the names of its arrays.
@@ -48,7 +48,7 @@ class Write(Protocol):
 
 
 class Read(Protocol):
-    """How values of a kind are read and checked."""
+    """A function that reads and checks values of a kind."""
 
     def __call__(self, node: Any, where: str, members: Any, /) -> Any:
         """Return the value that some JSON describes; ``where`` starts the reasons in
@@ -57,7 +57,7 @@ class Read(Protocol):
 
 
 class Kind(NamedTuple):
-    """How one sort of values is written, read, and described."""
+    """One sort of values: how it is written, read, and described."""
 
     text: str
     write: Write

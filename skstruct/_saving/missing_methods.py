@@ -1,5 +1,5 @@
-"""Why an estimator lacks a method that others have: what the error says besides the
-name.
+"""Reasons why an estimator lacks a method that others have, for the error that names
+it.
 
 Idea: every estimator has the methods that make sense for it, and ``hasattr`` says
 which. Who calls another one gets Python's AttributeError, with the reason or with what

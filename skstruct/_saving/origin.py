@@ -53,8 +53,8 @@ object, without it. This is a plain tuple since it becomes a part of pickles.
 """
 
 _OF_PIPELINES: WeakKeyDictionary[Any, _OfFit] = WeakKeyDictionary()
-"""What pipelines have in place of the attribute ``_origin``, which would be part of their
-pickles, and other programs read these.
+"""The origins of pipelines. As an attribute ``_origin`` they would be part of the
+pipelines' pickles, which other programs read.
 """
 
 

@@ -40,7 +40,7 @@ many times as large.
 """
 
 MOST_KEYS = 2**62
-"""What :func:`packed_keys` makes of keys is below this."""
+"""A number above all results of :func:`packed_keys`."""
 
 EXACT = 2.0**53
 """Integers below this are what a float64 says they are."""

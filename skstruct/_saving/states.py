@@ -51,7 +51,7 @@ time, which joblib maps once.
 """
 
 _MAPPED = Repeated()
-"""What was read of such maps."""
+"""The states that were read of such maps."""
 
 FITTED = re.compile(r"[A-Za-z]\w*_\Z", re.ASCII)
 """Names of fitted attributes."""

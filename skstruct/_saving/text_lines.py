@@ -132,8 +132,8 @@ def _lines(file: Any, name: str, watch: Any, ends: str, tally: Tally | None) -> 
 UTF_16_MARKS = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 
 UNREADABLE = UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile
-"""What reading raises of bytes of another encoding, and of files cut short, damaged, or
-not compressed.
+"""Errors of reading bytes in another encoding, and files that are cut short, damaged,
+or not compressed.
 """
 
 
@@ -146,11 +146,11 @@ _NO_TEXT = (
     (b"\xd0\xcf\x11\xe0", "a file of an office program: save text, CSV or JSON"),
     (b"%PDF", "a PDF: extract its text first"),
 )
-"""How files begin that are no text, and what to do."""
+"""Beginnings of files that are no text, with the remedy."""
 
 
 def unreadable(error: BaseException, name: str, number: int, remedy: str = "") -> str:
-    """The message for an `UNREADABLE` after so many lines of a file."""
+    """Return the message for an `UNREADABLE` after so many lines of a file."""
     if not isinstance(error, UnicodeDecodeError):
         return f"{name}, after line {number}: {error}"
     # The decoder works on blocks: what it was given begins in the line after the last

@@ -145,7 +145,7 @@ def united(parts: list[np.ndarray], size: int) -> np.ndarray:
 
 
 def _end(piece: Piece) -> int:
-    """The number behind the largest key."""
+    """Return the number after the largest key."""
     if piece.keys is None:
         return piece.value.shape[0]
     return int(piece.keys[-1]) + 1 if piece.keys.shape[0] else 0

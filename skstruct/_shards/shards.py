@@ -104,7 +104,7 @@ class Report(NamedTuple):
 
 
 def shard_key(key: int, number: int) -> int:
-    """The random key of a shard; the first one has the key of the whole."""
+    """Return the random key of a shard; the first one has the key of the whole."""
     if number == 0:
         return key
     return int(np.random.SeedSequence([key, number]).generate_state(1)[0] >> 1)

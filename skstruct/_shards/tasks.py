@@ -119,12 +119,12 @@ def _add(n: int, add: Add, *parts: Outcome) -> Outcome:
 
 
 def _alone(function: Callable[..., Any], *arguments: Any) -> list[Any]:
-    """A list of one: a sum of these is what a function returns by shard."""
+    """Call a function, and return its result as a list of one, which `_joined` joins."""
     return [function(*arguments)]
 
 
 def _joined(lists: list[list[Any]]) -> list[Any]:
-    """The sum of lists."""
+    """Join lists."""
     return list(chain.from_iterable(lists))
 
 
@@ -167,7 +167,7 @@ def connect(client: distributed.Client | str) -> tuple[distributed.Client, bool]
 
 
 def _answer_of(task: distributed.Future) -> Future[Outcome]:
-    """A future for the result of a Dask task, which may never come.
+    """Return a future for the result of a Dask task, which may never come.
 
     Asking Dask blocks for good if the worker dies while it answers. So each task has a
     thread of its own, and the interpreter does not wait for these threads when it ends,
@@ -230,8 +230,8 @@ class Tasks:
         return workers
 
     def _shared(self, message: Any) -> Any:
-        """A message as data of the cluster, which goes to one worker, and from there to
-        those that need it.
+        """Send a message to one worker, from which the others get it, and return its
+        future.
 
         To let Dask copy it to all workers would wait for one that has just died. A
         small one stays as it is.
@@ -250,7 +250,7 @@ class Tasks:
         calls: Sequence[Sequence[Any]],
         add: Add,
     ) -> distributed.Future:
-        """A task for some shards of one home; see :func:`_summands`."""
+        """Return a task for some shards of one home; see :func:`_summands`."""
         return self.client.submit(
             _summands, function, numbers, calls, self.n_shards, add, workers=[self.home[numbers[0]]],
             allow_other_workers=False, pure=False, retries=0,

@@ -151,7 +151,7 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
 
     _hands_on = False
     _not_combinable = "its temperature is that of one model; use {} inside of it"
-    """Why averages and mixtures do not take it."""
+    """The reason why averages and mixtures do not take it."""
 
     @property
     def _scheme(self) -> str | None:
@@ -325,7 +325,7 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
 
     # -- prediction --------------------------------------------------------------------
     def predict_kbest(self, X: Corpus, k: int = 5, allowed: Given = None) -> Ranked:
-        """The k most probable labellings of each sequence.
+        """Return the k most probable labellings of each sequence.
 
         Parameters
         ----------

@@ -72,7 +72,7 @@ class TaggerTraining(
     _around = "tagger"
 
     def __new__(cls, *args: Any, **given: Any) -> Self:
-        """An error about a parameter that is the tagger's says where to write it."""
+        """Raise an error that says where to write a parameter of the tagger."""
         unknown = given.keys() - _names_of_parameters(cls)
         tagger = given.get("tagger", args[0] if args else None)
         if unknown and tagger is None:
@@ -250,7 +250,7 @@ class TaggerTraining(
         return self
 
     def _given_to_learner(self, given: tuple[Any, Any] | None) -> GivenPieces | None:
-        """The user's (X_val, y_val), or None, as the tagger takes them."""
+        """Return the user's (X_val, y_val) in the tagger's form, or None."""
         if given is None:
             return None
         with of_held_out():

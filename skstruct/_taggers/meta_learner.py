@@ -40,7 +40,7 @@ _FROZEN = (
 )
 
 TRAINABLE = "_prepare"
-"""What an estimator must offer: ``_prepare(X, y, sample_weight)`` returns a
+"""The method that an estimator must offer: ``_prepare(X, y, sample_weight)`` returns a
 ``_training.run.Run``.
 """
 
@@ -157,7 +157,7 @@ class FitsAnother(OffersDefault):
         return asking_for_weights(StructuredPerceptron())
 
     _hands_on = True
-    """Whether weights of sequences are for the estimator inside alone."""
+    """True if weights of sequences are only for the estimator inside."""
 
     def _routed(
         self,
@@ -375,8 +375,8 @@ class MetaLearner(
 
     @inside_has("predict_kbest")
     def predict_kbest(self, X: Corpus, k: int = 5, **options: Any) -> Ranked:
-        """The k best of each sequence, as the estimator's ``predict_kbest`` returns
-        them.
+        """Return the k best predictions of each sequence, as the estimator's
+        ``predict_kbest`` returns them.
 
         Parameters
         ----------
@@ -405,7 +405,8 @@ class MetaLearner(
 
     @inside_has("predict_posterior")
     def predict_posterior(self, X: Corpus) -> list[list[Any]]:
-        """The most probable label of each token, where the estimator has probabilities.
+        """Return the most probable label of each token, if the estimator has
+        probabilities.
 
         Parameters
         ----------
@@ -470,7 +471,7 @@ class MetaLearner(
         return self
 
     def score(self, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:
-        """The estimator's score.
+        """Return the estimator's score.
 
         Parameters
         ----------

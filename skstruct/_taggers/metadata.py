@@ -20,7 +20,9 @@ E = TypeVar("E")
 
 
 def fit_routing(owner: Any, **inside: Any) -> MetadataRouter:
-    """The metadata routing of what trains another estimator, which is given by name."""
+    """Return the metadata routing of an estimator that trains another one, which is
+    given by name.
+    """
     mapping = MethodMapping()
     for verb in ("fit", "partial_fit"):
         if hasattr(type(owner), verb):
@@ -38,7 +40,7 @@ def is_routing() -> bool:
 
 
 def asking_for_weights(estimator: E) -> E:
-    """A default estimator, of which nobody could set requests: it asks for weights."""
+    """Let a default estimator request weights, since users cannot set its requests."""
     if is_routing():
         for verb in ("fit", "partial_fit"):
             if hasattr(type(estimator), verb):

@@ -317,7 +317,7 @@ def _closed_labels(
 
 
 class WeightRows(NamedTuple):
-    """How many rows of weights an encoder needs.
+    """Numbers of rows of weights that an encoder needs.
 
     A shard is told no more of the encoder that all shards share.
     """

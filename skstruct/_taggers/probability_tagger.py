@@ -110,7 +110,7 @@ class ProbabilityTagger(SequenceTagger):
         )
 
     def predict_posterior(self, X: Corpus) -> list[list[Any]]:
-        """The most probable label of each token: posterior decoding.
+        """Return the most probable label of each token: posterior decoding.
 
         Has the fewest wrong labels in expectation, where :meth:`predict` is the
         labelling that is most often right as a whole. Neighbours may contradict the

@@ -227,7 +227,7 @@ class Segmenter(WordAnalyses, TaggerTraining):
         return [list("".join(pieces[i])) for i in keep], labels
 
     def _all_tags(self, known: KnownWords, go_on: bool) -> list[str] | None:
-        """The tags that a word may have whose tag is not known; None without tags."""
+        """Return the possible tags of a word whose tag is not known; None without tags."""
         if known.tags is None:
             return None
         found = set(flatten(known.tags))
@@ -367,7 +367,7 @@ class Segmenter(WordAnalyses, TaggerTraining):
         )
 
     def _tags_of_model(self) -> set[str]:
-        """The tags that labels of the fitted tagger have."""
+        """Return the tags in the labels of the fitted tagger."""
         classes = np.asarray(self.tagger_.classes_).tolist()
         return {kind for _, kind in LabelTable(self.scheme).parse(classes)} - {""}
 
@@ -396,8 +396,8 @@ class Segmenter(WordAnalyses, TaggerTraining):
         marks: np.ndarray | None = None,
         tags: Tags | None = None,
     ) -> dict[str, Any]:
-        """The keyword arguments that let the tagger search what white space and a
-        dictionary leave.
+        """Return the keyword arguments that restrict the tagger's search by white space
+        and a dictionary.
         """
         if not getattr(self.tagger_, "accepts_allowed", False):
             return {}

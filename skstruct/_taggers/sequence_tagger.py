@@ -360,7 +360,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         return self._best(X)[1]
 
     def predict_kbest(self, X: Corpus, k: int = 5, allowed: Given = None) -> Ranked:
-        """The k best labellings of each sequence.
+        """Return the k best labellings of each sequence.
 
         Parameters
         ----------

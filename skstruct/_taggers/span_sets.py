@@ -160,7 +160,7 @@ class SpanSets(
     n_calibration_: int = field(init=False)
 
     _not_combinable = "its thresholds are those of one model; use {} inside of it"
-    """Why averages and mixtures do not take it."""
+    """The reason why averages and mixtures do not take it."""
 
     def __sklearn_tags__(self) -> Any:
         return tags_around(text_tags(super().__sklearn_tags__()), self._template())
@@ -374,7 +374,7 @@ class SpanSets(
         return self.estimator_.predict(X)
 
     def score(self, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:
-        """The estimator's score.
+        """Return the estimator's score.
 
         Parameters
         ----------
@@ -390,8 +390,8 @@ class SpanSets(
         return self.estimator_.score(X, y, sample_weight)
 
     def predict_sets(self, X: Corpus) -> list[list[tuple[Any, float]]]:
-        """Sets of spans that hold the share ``recall`` of a document's true ones, on
-        average over documents.
+        """Return sets of spans that hold the share ``recall`` of a document's true
+        ones, on average over documents.
 
         Parameters
         ----------
@@ -482,7 +482,7 @@ def _is_filled(sequence: Any) -> bool:
 
 
 def _types(member: Any) -> set[str]:
-    """The types of spans that a fitted estimator knows."""
+    """Return the types of spans that a fitted estimator knows."""
     labels = getattr(member, "tagger_", member)
     while not hasattr(labels, "classes_"):
         labels = labels.estimator_

@@ -182,7 +182,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     explained_as = "spans"
 
     inputs = Inputs(SPANS, str, 1)
-    """What the fitted model reads and predicts."""
+    """Inputs and outputs of the fitted model."""
 
     # -- fitting -----------------------------------------------------------------------
     @with_callbacks
@@ -255,7 +255,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
 
     # -- before fitting ----------------------------------------------------------------
     def tokens(self, X: Texts) -> list[list[tuple[int, int]]]:
-        """Where the tokens of texts are; also of a model that is not fitted.
+        """Return the tokens of texts, with their places; also before ``fit``.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         return Sequences(tokenized(as_texts(X), self.tokenizer).pairs())
 
     def alignment_report(self, X: Texts, y: Corpus) -> AlignmentReport:
-        """What becomes of spans in training; also of a model that is not fitted.
+        """Report how training changes spans; also before ``fit``.
 
         Parameters
         ----------
@@ -298,7 +298,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         return AlignmentReport(tokens, given, aligned, n_long)
 
     def _report_by_type(self, texts: list[str], y: Corpus) -> AlignmentReport:
-        """What becomes of spans that several chains learn."""
+        """Report how training changes spans that several chains learn."""
         given = as_spans(y, texts)
         tokens = tokenized(texts, self.tokenizer)
         parts = []
@@ -316,7 +316,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     # -- prediction --------------------------------------------------------------------
     @property
     def accepts_known(self) -> bool:
-        """Whether ``predict`` takes ``known``: where the tagger takes ``allowed``."""
+        """True if ``predict`` takes ``known``, that is if the tagger takes ``allowed``."""
         return self._why_nothing_is_known() is None
 
     def _why_nothing_is_known(self) -> str | None:
@@ -393,8 +393,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     def _parts(
         self, texts: list[str], known: Given = None
     ) -> Iterator[tuple[Pieces, dict[str, Any]]]:
-        """The pieces of texts, about as many at once as `AT_ONCE` says; their numbers
-        count all texts. Beside them stand the arguments of the tagger's ``predict``.
+        """Yield the pieces of texts, about as many at once as `AT_ONCE` says, with the
+        arguments of the tagger's ``predict``. Their numbers count all texts.
         """
         self._validate_params()  # parameters may have been set since ``fit``
         given = None if known is None else self._checked_known(known, texts)
@@ -415,7 +415,9 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     def _checked_known(
         self, known: Given, texts: list[str]
     ) -> tuple[KnownSpans, KnownLabels]:
-        """What is known of texts, and what the labels of the tagger can spell."""
+        """Return the known spans of texts, checked against the labels that the tagger
+        has.
+        """
         wrong = self._why_nothing_is_known()
         if wrong is not None:
             raise ValueError(f"known: this SpanTagger takes nothing known: {wrong}")
@@ -428,8 +430,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     def _spans(
         self, labels: list[list[str]], part: Pieces, which: np.ndarray
     ) -> list[list[Span]]:
-        """The spans that labels of pieces spell, in a list for each; ``which`` are the
-        pieces.
+        """Return the spans that the labels of pieces spell, in a list for each;
+        ``which`` are the pieces.
         """
         if list(map(len, labels)) != np.diff(part.bounds)[which].tolist():
             raise ValueError(

@@ -87,8 +87,8 @@ class SpanTraining(TaggerTraining, WordsParameter):
         kind: str,
         most: int | None,
     ) -> tuple[Pieces, list[list[Any]]]:
-        """The pieces of texts, of at most that many tokens, and their labels, as a
-        tagger learns them.
+        """Return the pieces of texts, of at most that many tokens, with the labels for
+        the tagger.
         """
         pieces = cut_texts(tokens, kind, most, aligned)
         labels: list[list[Any]] = labels_of(aligned, given, pieces.bounds, self.scheme)
@@ -126,8 +126,8 @@ class SpanTraining(TaggerTraining, WordsParameter):
     def _pieces_of(
         self, X: Texts, y: Corpus | None = None, judging: bool = False
     ) -> tuple[Pieces, list[list[Any]] | None]:
-        """The pieces of texts that prediction sees; and if their spans are given the
-        labels of these, which no piece cuts.
+        """Return the pieces of texts for prediction, and if spans are given their
+        labels; no piece cuts a span.
         """
         refuse_chains(self, "labels of tokens")
         self._validate_params()
@@ -205,8 +205,8 @@ def _sum(counts: list[dict[str, int]]) -> dict[str, int]:
 
 
 def _constrained(tagger: Any, scheme: str) -> Any:
-    """The tagger, whose labels obey the scheme: it and those inside of it, where they
-    name no other.
+    """Set the scheme as constraints of the tagger and the taggers inside of it, unless
+    they name one.
 
     Raises
     ------
@@ -229,8 +229,8 @@ def _constrained(tagger: Any, scheme: str) -> Any:
 
 
 def _with_normal_lexicons(tagger: Any) -> Any:
-    """The tagger, whose lexicons are in the normal form of the tokens that it reads: it
-    and those inside of it.
+    """Bring lexicons of the tagger, and of the taggers inside of it, to the normal form
+    of tokens.
     """
     for name, value in parameters_named(tagger, "features").items():
         if isinstance(value, FeatureTemplates) and value.lexicons:
@@ -239,7 +239,7 @@ def _with_normal_lexicons(tagger: Any) -> Any:
 
 
 def _reading(tagger: Any, words: Any) -> Any:
-    """The tagger, which reads clusters of words: it and those inside of it."""
+    """Let the tagger, and the taggers inside of it, read clusters of words."""
     if words is None:
         return tagger
     given = parameters_named(tagger, "words")

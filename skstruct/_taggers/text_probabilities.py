@@ -108,7 +108,7 @@ def _in_pieces(part: Pieces, spans: list[list[Span]]) -> list[list[Segment]]:
 
 
 def _distinct(ranked: list[tuple[list[Any], float]]) -> list[tuple[list[Any], float]]:
-    """The first of each analysis."""
+    """Return the first of each analysis."""
     found: dict[tuple[Any, ...], tuple[list[Any], float]] = {}
     for items, score in ranked:
         found.setdefault(tuple(items), (items, score))
@@ -193,7 +193,7 @@ class SpanAnalyses:
     def predict_kbest(
         self, X: Texts, k: int = 5, known: Given = None
     ) -> list[list[tuple[list[Span], float]]]:
-        """The k best sets of spans of each text.
+        """Return the k best sets of spans of each text.
 
         Parameters
         ----------
@@ -385,7 +385,7 @@ class SpanAnalyses:
     def _asked(
         self, texts: list[str], segments: Given, known: Given
     ) -> list[list[Span]]:
-        """The spans whose probabilities are asked for, by text."""
+        """Return the spans whose probabilities are asked for, by text."""
         if segments is None:
             segments = self.predict(texts, known)
         given = as_spans(segments, texts, "segments")
@@ -496,7 +496,7 @@ class WordAnalyses:
     def predict_kbest(
         self, X: Texts, k: int = 5, dictionary: Collection[str] | None = None
     ) -> Ranked:
-        """The k best segmentations of each text.
+        """Return the k best segmentations of each text.
 
         Parameters
         ----------
@@ -634,7 +634,7 @@ class WordAnalyses:
 
 
 def _without_space(span: Segment, i: int, k: int, at: list[int]) -> Segment:
-    """A word as the tagger counts its characters, that is without white space."""
+    """Return a word as the tagger counts its characters, without white space."""
     start, stop, kind = span
     a, b = np.searchsorted(at, [start, stop - 1]).tolist()
     if not (b < len(at) and at[a] == start and at[b] == stop - 1):

@@ -17,8 +17,8 @@ from .._data.inputs import renumbered
 T = TypeVar("T")
 
 Bounds: TypeAlias = tuple[int, int, int, int]
-"""Of a piece of a corpus: first and last sequence, first and last token; the last ones
-are not in it.
+"""Bounds of a piece of a corpus: first and last sequence, first and last token; the
+last ones are not in it.
 """
 
 PIECE_TOKENS = 262_144

@@ -33,7 +33,7 @@ NAMES = "X_val", "y_val"
 """The arguments of ``fit`` that hold them; errors about one begin with its name."""
 
 VAL_NAMES: dict[str | None, str] = {"X": "X_val", "y": "y_val", None: "X_val and y_val"}
-"""What errors that speak of ``X`` and ``y`` are to call them."""
+"""Names in place of ``X`` and ``y`` in errors about held-out sequences."""
 
 
 @dataclass

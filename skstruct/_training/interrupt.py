@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .._data.types import Self
 
 KEPT = "training was interrupted; the estimator has the weights that it had reached"
-"""What an exception says where Ctrl-C was heard between two epochs or passes."""
+"""The message of an exception after Ctrl-C between two epochs or passes."""
 
 INSISTENT = 3
 """Times that the user has to ask for what runs to be stopped wherever it is."""

@@ -142,8 +142,8 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
         beam_size: Any  # where there is a beam search
 
     _is_part = False
-    """Whether the corpus to train on is one shard of several. What depends on all of
-    them, such as costs of labels, is then decided where they are brought together.
+    """True if the corpus to train on is one of several shards. Decisions that depend on
+    all of them, such as costs of labels, are then made where the shards are combined.
     """
 
     def _validate_params(self) -> None:

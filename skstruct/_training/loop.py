@@ -56,8 +56,8 @@ class Loop(Fit):
     """The name of a turn of the loop in callbacks."""
 
     surely: bool = False
-    """Whether the state is written after each epoch, however long that takes; else not
-    where writing would take much of the time.
+    """True if the state is written after each epoch, however long that takes; otherwise
+    not if writing would take much of the time.
     """
 
     # -- what a subclass says ----------------------------------------------------------

@@ -120,9 +120,10 @@ class Run(Loop, JudgedRun):
     """The result of a finished run."""
 
     node_halves: ClassVar[Callable[[Any], np.ndarray] | None] = None
-    """Of a model whose features are kept by key, and a key may be made of two others, as
-    that of a word bigram is of two words: takes ``state.model``, and returns by template
-    whether the left and the right half of a key are such features; (n, 2) bool.
+    """A function for models whose keys of features may consist of two others, as the
+    key of a word bigram consists of two words. It takes ``state.model``, and returns by
+    template whether the left and the right half of a key are such features; (n, 2)
+    bool.
 
     Shards number features in their own order, so that these halves are renumbered, too.
     """

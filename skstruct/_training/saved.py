@@ -72,7 +72,9 @@ class SavableModel(ABC):
     """The members that describe ``TrainingState.model``."""
 
     FACTS: ClassVar[tuple[str, ...]]
-    """Which of ``closed``, ``stream`` and ``min_count`` a training state has."""
+    """The names among ``closed``, ``stream`` and ``min_count`` that a training state
+    has.
+    """
 
     MORE: ClassVar[tuple[Field, ...]] = ()
     """Fields of a training state besides, of which files may lack any."""
@@ -134,7 +136,7 @@ class SavableLearner(Savable):
     _written = ("_model", "_training")
 
     explained_as: ClassVar[str]
-    """How ``inspection.explain`` takes its scores apart, if it does."""
+    """The way in which ``inspection.explain`` decomposes its scores, if it does."""
 
     _model_class: ClassVar[type[SavableModel]]
     _model: Any  # a `_model_class`, once fitted

@@ -144,7 +144,7 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         "its weights refer to candidates of its own base, so that they cannot be "
         "averaged; use {} inside of its base"
     )
-    """Why ``BaggingShuffleAverager`` does not take it."""
+    """The reason why ``BaggingShuffleAverager`` does not take it."""
 
     base: Any = inner_estimator(
         """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a
@@ -510,7 +510,7 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
     def score(
         self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None
     ) -> float:
-        """The base's score: word F1 of a segmenter, token accuracy of a tagger.
+        """Return the base's score: word F1 of a segmenter, token accuracy of a tagger.
 
         Parameters
         ----------

@@ -49,7 +49,7 @@ BLOCK = 500
 
 RIGHT = 3
 RIGHT_SPAN = 1
-"""How right a node is: span and tag, or the span alone."""
+"""Grades of a right node: span and tag, or the span alone."""
 
 
 def bucket(margin: float) -> int:
@@ -68,7 +68,7 @@ class Adapter(ABC):
     """The adapter of a base estimator's sequences."""
 
     finds_words: ClassVar[bool]
-    """Whether items are words that the base finds, or tokens that are given."""
+    """True if items are words that the base finds, false if they are given tokens."""
 
     @abstractmethod
     def check(self, X: Any, y: Any) -> tuple[Any, list[Any]]:

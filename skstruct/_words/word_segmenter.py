@@ -341,7 +341,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         dictionary: Collection[str] | None = None,
         boundaries: Collection[Collection[bool | None] | None] | None = None,
     ) -> list[list[tuple[list[str], float]]]:
-        """The k best segmentations of each text.
+        """Return the k best segmentations of each text.
 
         Parameters
         ----------

@@ -137,7 +137,7 @@ class _Program(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {message}\n")
 
     def _commands(self) -> str:
-        """The commands, a line each."""
+        """List the commands, one a line."""
         rows = (f"  {name:<10}{about}" for name, about in self.commands)
         told = f"for the options of a command: {self.prog} COMMAND --help"
         return "\n".join([f"usage: {self.prog} COMMAND ...", "", *rows, "", told, ""])
@@ -146,7 +146,7 @@ class _Program(argparse.ArgumentParser):
 def new_parser(
     prog: str = "skstruct", names: Sequence[str] = COMMANDS
 ) -> argparse.ArgumentParser:
-    """The parser of commands.
+    """Return the parser of commands.
 
     Parameters
     ----------

@@ -59,5 +59,5 @@ def in_command_words(message: str) -> str:
 
 
 def _any(names: tuple[str, ...]) -> str:
-    """The pattern of one of some names."""
+    """Return a pattern of some names."""
     return f"({'|'.join(names)})"

@@ -61,9 +61,7 @@ class Arguments(argparse.Namespace):
     """
 
     why: str = "it was set with --format"
-    """Why ``format`` is what it is, if it is given: by the option, or by the file of a
-    model.
-    """
+    """The reason for ``format``, if it is given: the option, or the file of a model."""
 
     known: SourceLayout | None = None
     """The layout, for `tag` and `select`, in the file of the model."""

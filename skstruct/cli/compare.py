@@ -57,7 +57,7 @@ default.
 """
 
 _SCHEME = "BMES"
-"""Of the labels of characters that say words."""
+"""The scheme of character labels that mark words."""
 
 _COLUMNS = (
     ("fit_seconds", "fit [s]", "{:.2f}".format),
@@ -174,8 +174,8 @@ def run(arguments: Arguments) -> int | None:
 # Corpora and sides
 # --------------------------------------------------------------------------------------
 def sequences_of(corpus: Corpus) -> Corpus:
-    """A `Corpus` as both sides take it: of texts the characters, and labels that say
-    words or spans.
+    """Return a `Corpus` in the form of both sides: of texts the characters, and labels
+    that mark words or spans.
     """
     X = corpus.X
     y = corpus.y
@@ -188,12 +188,12 @@ def sequences_of(corpus: Corpus) -> Corpus:
 
 
 def _words_of(X: Any, y: Any) -> list[list[str]]:
-    """The words that labels of characters say."""
+    """Return the words that labels of characters mark."""
     return [labels_to_words("".join(x), labels, _SCHEME) for x, labels in zip(X, y)]
 
 
 def templates_for(corpus: Corpus, features: Any) -> FeatureTemplates:
-    """The templates that a ``features`` parameter means for a corpus."""
+    """Return the templates that a ``features`` parameter means for a corpus."""
     if isinstance(features, Patterns):
         raise CommandError(
             "compare gives both sides the same templates; these are patterns of "
@@ -310,7 +310,7 @@ class FeatureStrings:
                 self._forms.append((form, template.atoms))
 
     def __call__(self, sentence: Any) -> list[list[str]]:
-        """The features of a sentence.
+        """Return the features of a sentence.
 
         Parameters
         ----------
@@ -347,7 +347,7 @@ class FeatureStrings:
 def _measure(
     side: Crfsuite | Ours, train: Corpus, test: Corpus, with_segments: bool
 ) -> dict[str, Any]:
-    """A dict of figures."""
+    """Return a dict of figures."""
     tell(f"{side.name}: training")
     began = time.perf_counter()
     side.fit(train.X, train.y)
@@ -393,7 +393,7 @@ def _print(rows: Any, train: Corpus, test: Corpus, templates: Any) -> None:
 
 
 def _ratio(key: str, theirs: dict[str, Any], ours: dict[str, Any]) -> str:
-    """How many times better ours is, where the ratio is meaningful."""
+    """Return how many times better our figure is, if the ratio is meaningful."""
     a = theirs[key]
     b = ours[key]
     if key in ("token_accuracy", "f1", "feature_seconds") or a is None or b is None:

@@ -124,7 +124,9 @@ _OF_CODE = "weights", "keep", "check", "title", "example"
 
 
 def _corpus(arguments: Arguments, model: Any) -> Corpus:
-    """The corpus to compare the file's labels on; its errors do not name the model."""
+    """Return the corpus to compare the file's labels on; its errors do not name the
+    model.
+    """
     inputs = inputs_of(model, arguments.source, "crfsuite")
     format = "crfsuite" if inputs.token is dict else None
     how = Arguments(**_AS_IS, encoding=arguments.encoding, format=format)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 class _TaskDefaults(NamedTuple):
-    """How files are read for the models of one task, unless options say otherwise.
+    """Defaults of reading files for the models of one task.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ _DEFAULTS = {
 
 
 class Layout(NamedTuple):
-    """How a command reads a file.
+    """The way in which a command reads a file.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Layout(NamedTuple):
 
     @property
     def kind(self) -> Kind:
-        """What the file holds."""
+        """The kind of content."""
         return kind_of(self.entry, self.how.label)
 
     @property
@@ -157,7 +157,7 @@ class Layout(NamedTuple):
 
 
 class Corpus(NamedTuple):
-    """What a command has read of a file.
+    """The content of a file as a command has read it.
 
     Attributes
     ----------
@@ -314,8 +314,8 @@ def layout_of(
     inputs: Inputs | None = None,
     task: str = LABELS,
 ) -> Layout:
-    """The `Layout` of a source, from the options and, where they are silent, from the
-    table of formats.
+    """Return the `Layout` of a source, from the options, or else from the table of
+    formats.
 
     Parameters
     ----------
@@ -379,7 +379,7 @@ _CALLED = {
     "segmented": "segmented text",
     "spans": "annotated texts",
 }
-"""What families of formats are called in sentences."""
+"""Names of families of formats in sentences."""
 
 
 def _called(entry: Format) -> str:
@@ -435,7 +435,9 @@ def _format_of(
 
 
 def _is_readable(entry: Format, inputs: Inputs | None, task: str) -> bool:
-    """Whether a model, or one that is still to be trained for a task, reads a format."""
+    """Tell whether a model, or one that is still to be trained for a task, reads a
+    format.
+    """
     if task == TREES:
         return entry.name in ("columns", "conllu")
     if inputs is None and task == LABELS:
@@ -500,7 +502,7 @@ def _tell_format(arguments: Arguments, source: Source) -> None:
 
 
 def _is_sure(found: Recognised, kind: str) -> bool:
-    """Whether a file is of a format even for a model that reads formats of ``kind``."""
+    """Tell whether a file has a format even for a model that reads formats of ``kind``."""
     return (
         found.format.kind in (kind, TEXTS)
         or not found.format.is_general
@@ -618,7 +620,9 @@ def _sound_rows(source: Source, layout: Layout) -> tuple[list[_Row], Reading]:
 
 
 def _documents(parts: list[Corpus]) -> list[str | None]:
-    """The documents of the sequences of several files: those of different files differ."""
+    """Return the documents of the sequences of several files: those of different files
+    differ.
+    """
     if len(parts) == 1:
         return parts[0].documents
     return [

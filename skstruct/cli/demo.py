@@ -75,7 +75,7 @@ def jobs() -> Any:
 
 
 def _new(learner: Any, X: Any, **options: Any) -> Any:
-    """An estimator for texts, or for tokens."""
+    """Return an estimator for texts, or for tokens."""
     return (
         Segmenter(learner(**options))
         if isinstance(X[0], str)

@@ -143,7 +143,7 @@ def _compare_models(arguments: Arguments, *models: str) -> None:
 
 
 def _options(arguments: Arguments, task: str) -> dict[str, Any]:
-    """The options of `scores_of`."""
+    """Return the options of `scores_of`."""
     options: dict[str, Any] = {"scheme": arguments.scheme, "strict": arguments.strict}
     if arguments.vocabulary is not None:
         if task != WORDS:
@@ -189,8 +189,8 @@ def model_scores(model: Any, corpus: Corpus, **options: Any) -> Scores:
 
 
 def look_of(model: Any) -> str:
-    """The scheme by which labels of a model are scored, unless an option names one: that
-    of their looks, but for IO, which labels do not look like.
+    """Return the scheme for scores of a model's labels, unless an option names one: the
+    scheme that they look like, or IO, which cannot be seen from labels.
     """
     return "IO" if scheme_of(model) == "IO" else "auto"
 
@@ -233,7 +233,7 @@ def _side(arguments: Arguments, path: str) -> two_models.Side:
 
 
 def _read_by(side: two_models.Side, scheme: str) -> two_models.Side:
-    """The side of a tagger, with scores of segments by a scheme."""
+    """Return the side of a tagger, with scores of segments by a scheme."""
     if side.scheme == scheme:
         return side
     scores = _scores(LABELS, side.corpus, side.predicted, {"scheme": scheme})

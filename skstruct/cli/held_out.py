@@ -97,7 +97,7 @@ class HeldOutScores(NamedTuple):
 
 
 class Documents(NamedTuple):
-    """Which sequences belong together.
+    """The groups of sequences that belong together.
 
     Attributes
     ----------

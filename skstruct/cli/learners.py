@@ -76,7 +76,7 @@ _WRAPPERS = (
     CalibratedTagger,
     SpanSets,
 )
-"""What options put around a learner, so that ``--algorithm`` cannot name it."""
+"""Wrappers that options put around a learner, so ``--algorithm`` cannot name them."""
 
 
 def add_features(group: Any) -> None:
@@ -176,7 +176,7 @@ def _learner_class(arguments: Arguments) -> Any:
 
 
 def new_model(arguments: Arguments, features: Any, kind: Kind) -> Any:
-    """The unfitted estimator that the options describe.
+    """Return the unfitted estimator that the options describe.
 
     Parameters
     ----------

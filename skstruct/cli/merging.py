@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from .corpus import Corpus
 
 PREFERENCES = ("last",)
-"""Which of several annotations of a text can be preferred."""
+"""Rules for choosing among several annotations of a text."""
 
 
 def merged(corpus: Corpus, prefer: str | None) -> Corpus:
-    """A corpus whose records were put together; what is still there twice is said.
+    """Join records into one corpus, and warn of remaining duplicates.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def _without_corrected(corpus: Corpus) -> Corpus:
 
 
 def _without(corpus: Corpus, out: set[int]) -> Corpus:
-    """A corpus without some of its sequences."""
+    """Return a corpus without some of its sequences."""
     n = len(corpus.X)
     parts: dict[str, Any] = {
         name: [each for i, each in enumerate(value) if i not in out]

@@ -39,7 +39,7 @@ _OPTIONS = ("tokens", "label", "separator", "comment")
 
 
 def learned_layout(layout: Layout, corpus: Corpus | None, model: Any) -> SourceLayout:
-    """How the file is laid out that a model has learned from.
+    """Return the layout of the file that a model has learned from.
 
     Parameters
     ----------

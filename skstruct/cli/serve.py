@@ -84,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _allowed_host(text: str) -> Any:
-    """A host, as written: a type of ``argparse``."""
+    """Return a host as written: a type of ``argparse``."""
     try:
         if text != ANY:
             host_of(text)
@@ -94,7 +94,7 @@ def _allowed_host(text: str) -> Any:
 
 
 def _allowed_origin(text: str) -> str:
-    """A site, as written: a type of ``argparse``."""
+    """Return a site as written: a type of ``argparse``."""
     try:
         if text != ANY:
             origin_of(text)

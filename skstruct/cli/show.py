@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _FEATURES_LISTED = 40
 
 _TAGS = {True: "words with tags", False: "words without tags", None: None}
-"""What a model gives, by whether its words had tags."""
+"""The outputs of a model, by whether its words had tags."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

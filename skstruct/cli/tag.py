@@ -55,7 +55,7 @@ _FIELDS = ("lemma", "upos", "xpos", "feats", "deps", "misc")
 """CoNLL-U fields that labels may go to."""
 
 NO_LABEL = "_"
-"""What a parser without labels writes in their place."""
+"""The mark that a parser without labels writes in their place."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -189,7 +189,7 @@ def _with_tags(model: Any, words: list[str], separator: str) -> Any:
 
 
 def _layout(arguments: Arguments, source: Source, inputs: Inputs) -> Layout:
-    """The `Layout` of a source, if labels have a place in it."""
+    """Return the `Layout` of a source, if labels have a place in it."""
     layout = layout_of(arguments, source, inputs)
     entry = layout.entry
     if isinstance(entry, TokenFormat) and not entry.has_comments:

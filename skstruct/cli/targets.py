@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .common import Arguments
 
 READ = re.compile(r"(^|\W)(FILE|MODEL|DATA|POOL|IN|TRAIN|TEST)$")
-"""What the metavar of an option matches whose values are files that are read."""
+"""A pattern of metavars of options whose values are files to read."""
 
 FORCE = "let OUT be replaced"
 
@@ -335,8 +335,8 @@ def _id_of(found: os.stat_result) -> tuple[int, int] | None:
 # --------------------------------------------------------------------------------------
 @contextlib.contextmanager
 def output(path: str | None, encoding: str = "utf-8") -> Iterator[Any]:
-    """A text file to write results to: standard output, or a file that is written whole
-    or not at all.
+    """Open a text file for results: standard output, or a file that is written whole or
+    not at all.
 
     Line feeds end lines. See :func:`atomic_write`.
     """

@@ -89,7 +89,7 @@ WRITTEN = (
     "docbin",
     *(f.name for f in text_formats().values() if f.is_written),
 )
-"""How labelled texts can be written."""
+"""Formats in which labelled texts can be written."""
 
 _STREAMED = ("xml", "conll", "replaced", "jsonl", "doccano", "prodigy")
 """Formats in which texts can be written one after the other."""
@@ -209,7 +209,7 @@ label_space = checked_type(str, lambda s: s.split() == [s], "text without white 
 
 _OF_SPANS = "lines", "write", "label_space", "sets", "min_proba", "known_spans"
 _CALLED = {"known_spans": "known"}
-"""What options are called whose values have another name among the arguments."""
+"""Names of options whose values have another name among the arguments."""
 
 _NOT_FOR = {
     SPANS: (

@@ -40,7 +40,8 @@ _SHOWN = 1e-100
 """Stands for the value 0: the attribute is shown, and no sum of others changes."""
 
 _NO_WEIGHT = 1e-100
-"""Of a sequence that only makes a label known, as one of weight 0 does not."""
+"""The weight of a sequence that only makes a label known, which the weight 0 does not.
+"""
 
 _NO_AROW = (
     "the algorithm 'arow' is not implemented, since CRFsuite's AROW loses 6 to 9 "

@@ -223,7 +223,7 @@ class AccessorVariety:
 
 
 def _distinct(ids: np.ndarray, token: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The text without the sentences that occurred before."""
+    """Return the text without the sentences that occurred before."""
     seen: dict[bytes, int] = {}
     for i, sentence in enumerate(by_sequence(ids, token)):
         seen.setdefault(sentence.tobytes(), i)
@@ -235,8 +235,8 @@ def _distinct(ids: np.ndarray, token: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def _frequent(
     pairs: list[np.ndarray], varieties: list[np.ndarray], minimum: int
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """The strings that are frequent enough, and those that a longer one begins with
-    that is.
+    """Return the strings that are frequent enough, and the beginnings of longer ones
+    that are.
     """
     keep = [v >= minimum for v in varieties]
     for n in range(len(pairs), 1, -1):  # strings of n + 1 tokens keep their first n

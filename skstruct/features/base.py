@@ -66,7 +66,7 @@ class Encoder(ABC):
     """The description of the features of strings; None if features are ready-made."""
 
     features: NumericFeatures | None = None
-    """How rows of numbers count; None if it reads none."""
+    """The parameters of rows of numbers; None if it reads none."""
 
     min_count: int
     """Features seen fewer times in training have no row."""
@@ -316,7 +316,7 @@ class Encoder(ABC):
 def _in_words(
     bag: Bag, names_of: Callable[[set[int]], dict[int, str]]
 ) -> NamedFeatures:
-    """The (row, value, name) of the features of a bag, by token."""
+    """Return (row, value, name) of the features of a bag, by token."""
     names = names_of(set(bag.row.tolist()))
     rows: list[int] = bag.row.tolist()
     values: Any = bag.value if bag.value.size else np.ones(bag.row.shape)

@@ -31,7 +31,7 @@ LONGEST = 200
 
 
 def _bytes_of(element: bytes) -> frozenset[int]:
-    """The bytes that one element of an expression stands for."""
+    """Return the bytes that one element of an expression stands for."""
     if element == b".":
         return _ALL
     if element[:1] != b"\\":

@@ -108,7 +108,7 @@ def new_encoder(
 
 
 def _class_for(features: Features, first: Any) -> type[Encoder] | None:
-    """The class of encoders for a first token, or None."""
+    """Return the class of encoders for a first token, or None."""
     if isinstance(features, Patterns):
         return PatternEncoder
     fitting = (cls for cls, _ in ENCODERS.values() if isinstance(first, cls.TOKENS))
@@ -118,7 +118,7 @@ def _class_for(features: Features, first: Any) -> type[Encoder] | None:
 def _with_words(
     features: Features, words: WordClusters, corpus: TokenCorpus
 ) -> FeatureTemplates:
-    """The templates that a ``features`` parameter means, with clusters of words."""
+    """Return the templates that a ``features`` parameter means, with clusters of words."""
     check_strings_in(corpus)
     flat = corpus.only(STRINGS).tokens
     if isinstance(features, (NumericFeatures, Patterns)):
@@ -369,7 +369,7 @@ class MixedEncoder(Encoder):
         )
 
     def _divided(self, corpus: TokenCorpus) -> TokenCorpus:
-        """The corpus with those columns dense that were dense in training."""
+        """Return the corpus with the same dense columns as in training."""
         if corpus.runs == self.runs:
             return corpus
         is_dense = np.asarray(self.columns)
@@ -519,4 +519,4 @@ ENCODERS: dict[str, tuple[type[Encoder], Table]] = {
     "patterns": (PatternEncoder, PATTERN_ENCODER),
     "templates": (TemplateEncoder, TEMPLATE_ENCODER),
 }
-"""What files call the encoders: their class, and their fields."""
+"""The encoders by their names in files: their class, and their fields."""

@@ -69,7 +69,7 @@ def join_columns(
 
 
 def _times(part: TokenCorpus, weight: float | None, are_sparse: bool) -> TokenCorpus:
-    """A part with its weight.
+    """Multiply a part by its weight.
 
     Dense columns that have one become sparse if others are: no model scales them.
     """
@@ -88,7 +88,7 @@ def _joined(
     weighted: Sequence[TokenCorpus],
     prefixes: Sequence[str],
 ) -> Joined:
-    """The :class:`Joined` of parts, and of what their weights make of them."""
+    """Join weighted parts to a :class:`Joined`."""
     are_dense = any(any(part.runs[::2]) for part in parts)
     by_kind = {}
     for kind in (DENSE, SPARSE):
@@ -113,7 +113,7 @@ def _joined(
 
 
 def _names_of(part: TokenCorpus, block: Block) -> FeatureNames | None:
-    """The names of the columns of a block.
+    """Return the names of the columns of a block.
 
     Without names, columns of two blocks have the numbers that these have in both.
     """

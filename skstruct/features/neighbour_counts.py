@@ -1,5 +1,5 @@
-"""Which words stand beside which: counts for :class:`.word_vectors.WordVectors`, and
-their weights.
+"""Counts of neighbouring words for :class:`.word_vectors.WordVectors`, and their
+weights.
 """
 
 from __future__ import annotations

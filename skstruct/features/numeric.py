@@ -1,4 +1,4 @@
-"""How rows of numbers become features: intercept, scale and columns of neighbours."""
+"""Rows of numbers as features: intercept, scale and columns of neighbours."""
 
 from __future__ import annotations
 

@@ -38,13 +38,13 @@ MOST_LAYOUTS = 1_000
 """Sequences of keys inside of a key whose tables are remembered."""
 
 MANY_KEYS = 6
-"""Where the first dictionary has so many keys, those that have the same keys as the one
-before are looked up faster.
+"""The least number of keys of the first dictionary for a faster lookup of dictionaries
+with the same keys as the one before.
 """
 
 Chunk: TypeAlias = "tuple[np.ndarray, np.ndarray | None, np.ndarray]"
-"""Of some tokens the numbers of their features (int32), the values (float64; None if all
-are 1), and where the features of each token start (int64).
+"""The features of some tokens: their numbers (int32), their values (float64; None if
+all are 1), and where the features of each token start (int64).
 """
 
 
@@ -77,7 +77,7 @@ class Odd(LookupError):
 
 
 class _Room:
-    """How much more is remembered, by all tables of an encoder together."""
+    """A count of the entries that all tables of an encoder together may still remember."""
 
     __slots__ = ("left",)
 

@@ -39,7 +39,7 @@ CRFPP = "crf++"
 WAPITI = "wapiti"
 
 FARTHEST = {CRFPP: 8, WAPITI: 2**31}
-"""How many positions away a macro may look."""
+"""The largest distance of a macro, in positions."""
 
 NEAR = 4
 """Wapiti has a symbol for each of so many rows before a sequence, and behind it; one
@@ -290,7 +290,7 @@ def parse_pattern(line: Any, syntax: str) -> Pattern:
 
 
 def _integer(text: str) -> int:
-    """A number as C's ``%i`` reads it: decimal, ``0x10`` or octal."""
+    """Return a number as C's ``%i`` reads it: decimal, ``0x10`` or octal."""
     digits = text.lstrip("+-").lower()
     base = 16 if digits.startswith("0x") else 8 if digits.startswith("0") else 10
     number = int(digits, base)
@@ -298,7 +298,7 @@ def _integer(text: str) -> int:
 
 
 def _macro(found: dict[str, Any], text: str, syntax: str) -> Macro:
-    """The :class:`Macro` of a match."""
+    """Return the :class:`Macro` of a match."""
     try:
         position = (
             int(found["position"]) if syntax == CRFPP else _integer(found["position"])
@@ -427,7 +427,7 @@ def pattern_writer(
 
 
 def _matched(expression: ByteExpression, value: str, kind: str) -> str:
-    """The value of ``%t`` or ``%m`` for a token."""
+    """Return the value of ``%t`` or ``%m`` for a token."""
     raw = _bytes(value)
     found = expression.match(raw)
     if kind == "t":
@@ -439,9 +439,7 @@ def _matched(expression: ByteExpression, value: str, kind: str) -> str:
 
 
 def _rejoined(written: str) -> str:
-    """A string with bytes of cut characters that stand together made whole, up to a
-    NUL.
-    """
+    """Join the bytes of divided characters in a string, up to a NUL."""
     return _bytes(written.partition("\0")[0]).decode("utf-8", "surrogateescape")
 
 

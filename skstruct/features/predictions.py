@@ -267,7 +267,9 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         return tokens, corpus, self._method(), params, groups
 
     def _method(self) -> str:
-        """The method whose scores are taken; logarithms are those of probabilities."""
+        """Return the method that gives the scores; logarithms are taken of
+        probabilities.
+        """
         methods = METHODS if self.method == "auto" else (self.method,)
         has = partial(hasattr, self.classifier)
         known = [
@@ -306,7 +308,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         keep: np.ndarray | None = None,
         where: str = "X",
     ) -> Any:
-        """A clone of the classifier that learned from the labelled ones of tokens."""
+        """Return a clone of the classifier that learned from the labelled tokens."""
         classifier = clone(self.classifier)
         fit_on(classifier.fit, tokens, corpus, y, params, keep, where)
         return classifier

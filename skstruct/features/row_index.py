@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _key_of(name: str) -> str:
-    """A name up to its first colon or equals sign."""
+    """Return a name up to its first colon or equals sign."""
     return name.partition(":")[0].partition("=")[0]
 
 

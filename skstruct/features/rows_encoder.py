@@ -254,7 +254,7 @@ class RowsEncoder(IndexedEncoder):
             self.scale = self.features.factor(self.squares, n_tokens)
 
     def _bag(self, rows: sparse.csr_matrix, token: np.ndarray, grow: bool) -> Bag:
-        """The rows of a corpus as features by token; in training those that are new get
+        """Return the rows of a corpus as features by token; in training new ones get
         rows of weights.
         """
         how = self.features
@@ -458,8 +458,8 @@ _READ = fields.built(RowsEncoder, "features width names sparse min_count bigram 
 
 
 def _rows_encoder(f: Members) -> RowsEncoder:
-    """The encoder, once its parts agree; what is too large is refused before it takes
-    memory.
+    """Check that the parts of the encoder agree, and return it; sizes are checked
+    before memory is taken.
     """
     columns = f["column"]
     n = len(f["column"])

@@ -377,12 +377,12 @@ _ENCODERS = (
     (str, "HashingVectorizer(analyzer='char')"),
     (list, "FeatureHasher(input_type='string')"),
 )
-"""What makes numbers of tokens, by their type."""
+"""Scikit-learn's transformers for tokens, by type of token."""
 
 
 def _targets(y: Corpus, offsets: np.ndarray, labels: list[Any]) -> np.ndarray:
-    """The labels of tokens that have one, as an array that scikit-learn takes; tuples
-    stay what they are.
+    """Return the labels of labelled tokens as an array for scikit-learn; tuples stay
+    tuples.
 
     Raises
     ------
@@ -461,8 +461,8 @@ def by_fold(
 
 
 def _tokens_of(of_token: np.ndarray, sequences: np.ndarray) -> np.ndarray:
-    """The tokens of some sequences, in the order of the corpus, with the repetitions
-    that there are.
+    """Return the tokens of some sequences, in the order of the corpus, with
+    repetitions.
     """
     chosen = np.sort(sequences)
     first, stop = (

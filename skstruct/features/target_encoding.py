@@ -143,7 +143,7 @@ class _Rows:
         return _like(self._plain(X), found)
 
     def _values(self, X: Any, y: np.ndarray, others: Any) -> np.ndarray:
-        """The values of other tokens, by an encoder that learned from X and y."""
+        """Return the values of other tokens, by an encoder that learned from X and y."""
         classes = self._classes
         if classes is None or np.unique(y).shape[0] == classes.shape[0]:
             return clone(self._unfitted).fit(X, y).transform(others)
@@ -167,7 +167,7 @@ def _like(plain: Any, values: np.ndarray) -> Any:
 
 
 def _fitted_encoders(transformer: Any) -> list[TargetEncoder]:
-    """The fitted ones inside: of what is still unfitted, nobody asks for rows."""
+    """Return the fitted encoders inside; unfitted ones are not needed."""
     from sklearn.preprocessing import TargetEncoder
 
     found = []

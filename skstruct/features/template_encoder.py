@@ -310,8 +310,8 @@ class TemplateEncoder(IndexedEncoder):
     def _grown(
         self, values: list[np.ndarray | None], token: np.ndarray, anchor: np.ndarray
     ) -> Iterator[np.ndarray]:
-        """The rows (G, A) of label and of transition features in training: all that is
-        new is entered.
+        """Return the rows (G, A) of label and of transition features in training; new
+        features are entered.
         """
         channels = self._on_anchors(values, token, anchor)
         for side in (self.nodes, self.edges):
@@ -322,8 +322,8 @@ class TemplateEncoder(IndexedEncoder):
     def _found(
         self, values: list[np.ndarray | None], token: np.ndarray, anchor: np.ndarray
     ) -> Iterator[np.ndarray]:
-        """The rows (G, A) of label and of transition features in prediction: what is
-        unknown has none.
+        """Return the rows (G, A) of label and of transition features in prediction;
+        unknown features have none.
         """
         for side in (self.nodes, self.edges):
             rows = np.empty((len(side.groups), anchor[-1]), np.int32)
@@ -341,7 +341,7 @@ class TemplateEncoder(IndexedEncoder):
             yield rows
 
     def n_values(self, k: int) -> int:
-        """Number of ids of a channel, boundaries included."""
+        """Return the number of ids of a channel, boundaries included."""
         channel = self.plan.channels[k]
         if channel[0] == "const":
             return 1
@@ -524,7 +524,7 @@ class TemplateEncoder(IndexedEncoder):
 # a search never ends
 # --------------------------------------------------------------------------------------
 def _new_encoder(f: Members) -> TemplateEncoder:
-    """The encoder without its combinations."""
+    """Return the encoder without its combinations."""
     # Before the encoder is built: it makes an alphabet for every column.
     columns = f["columns"]
     encoder = TemplateEncoder(f["templates"], f["min_count"])

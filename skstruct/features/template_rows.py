@@ -453,8 +453,8 @@ def _merge_side(
 # for ``U05:%x[-1,0]/%x[0,0]``. Training and prediction never need them.
 # --------------------------------------------------------------------------------------
 def _write(form: Form, values: Sequence[str]) -> str:
-    """The expansion of a template; ``values`` are those of the compound's atoms, in its
-    order.
+    """Return the expansion of a template; ``values`` are those of the compound's atoms,
+    in its order.
 
     ``form`` is the (literals, order) of a slot: literals surround the atoms as written,
     and ``order[j]`` is where the compound's atom j stands among them.
@@ -605,7 +605,7 @@ COMPOUND = Table(
 
 
 def _side(f: Members) -> list[np.ndarray]:
-    """The pairs of each combination; the side of the encoder is filled."""
+    """Fill the side of the encoder, and return the pairs of each combination."""
     side = f["side"]
     compounds = f["compounds"]
     side.n_rows = f["n_rows"]

@@ -51,22 +51,24 @@ if TYPE_CHECKING:
 Lexicons: TypeAlias = Mapping[str, Collection[str | tuple[str, ...]] | Lexicon] | None
 
 Form: TypeAlias = tuple[tuple[str, ...], tuple[int, ...]]
-"""How a feature is written: the literals around its atoms, and which atom as written
-each one of a compound is.
+"""The form of a feature: the literals around its atoms, and for each written atom its
+place in the compound.
 """
 
 Atoms: TypeAlias = tuple[tuple[int, int], ...]
 """(channel, distance from the anchor) of each atom of a compound."""
 
 FARTHEST = 1000
-"""How many positions away a macro may look: sequences are encoded with as many
-positions around them.
+"""The largest distance of a macro: sequences are encoded with as many positions around
+them.
 """
 
 _PLACE = r"([A-Za-z]\w*)\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]"
 MACRO = re.compile(f"%{_PLACE}")
 _WITHOUT_SIGN = re.compile(rf"(?<![%\w]){_PLACE}")
-"""What was meant as a macro, and is text: the feature would be the same everywhere."""
+"""A pattern of text that was meant as a macro: its feature would be the same
+everywhere.
+"""
 
 
 class Template(NamedTuple):
@@ -249,8 +251,8 @@ def _grouped(
 def _checked_lexicons(
     lexicons: Any, templates: Sequence[Template]
 ) -> dict[str, tuple[Entry, ...]]:
-    """The lexicons by name, their entries distinct and sorted; those that templates
-    name, no others.
+    """Return the lexicons by name, their entries distinct and sorted; those that
+    templates name, no others.
     """
     lexicons = {} if lexicons is None else lexicons
     if not hasattr(lexicons, "items"):
@@ -279,7 +281,7 @@ def _checked_lexicons(
 
 
 def _checked_entries(entries: Any, where: str) -> tuple[Entry, ...]:
-    """The entries of a lexicon, distinct and sorted."""
+    """Return the entries of a lexicon, distinct and sorted."""
     if isinstance(entries, Lexicon):
         entries = entries_of(entries, where)
     checked = as_entries(_exact_entries(entries), where)

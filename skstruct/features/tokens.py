@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .word_clusters import WordClusters
 
 Channel: TypeAlias = tuple[str, int]
-"""What a template reads at one place: a function's name, and a column."""
+"""A function's name and a column, which a template reads at one place."""
 
 Unknown: TypeAlias = "tuple[list[str], np.ndarray, np.ndarray] | None"
 """The distinct strings that an alphabet does not have, where they stand, and which one
@@ -206,7 +206,7 @@ class Alphabet:
 
 
 alphabet = via(distinct, list, Alphabet)
-"""How files have it."""
+"""The kind of alphabets in files."""
 
 
 # --------------------------------------------------------------------------------------

@@ -66,8 +66,8 @@ LEARNED = Table(
 
 
 def _if_inner_has(name: str) -> Callable[[Any], Any]:
-    """A decorator of a method that is there if the transformer has it, whose error says
-    what is missing.
+    """Return a decorator of a method that exists if the transformer has it; the error
+    names the missing method.
     """
     return available_if(
         lambda self: getattr(getattr(self, "transformer_", self.transformer), name)
@@ -75,7 +75,7 @@ def _if_inner_has(name: str) -> Callable[[Any], Any]:
 
 
 def _names_out(transformer: Any, names: FeatureNames | None) -> FeatureNames | None:
-    """The names of the output's columns; None if the transformer knows none."""
+    """Return the names of the output's columns; None if the transformer has none."""
     given = None if names is None else np.array(names.all(), dtype=object)
     try:
         return FeatureNames(

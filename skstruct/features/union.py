@@ -174,9 +174,7 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
             )
 
     def _iter(self) -> Iterator[tuple[str, Any, None]]:
-        """Overrides what scikit-learn goes through: weights are applied where parts are
-        joined.
-        """
+        """Yield the parts without weights, which are applied where parts are joined."""
         for name, inner in self.transformer_list:
             if isinstance(inner, str) and inner == "passthrough":
                 inner = _Passthrough()
@@ -190,7 +188,7 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
                 )
 
     def _hstack(self, Xs: Iterable[Any]) -> SequenceMatrix:
-        """Overrides what scikit-learn joins arrays with."""
+        """Join the outputs of the parts, in place of scikit-learn's arrays."""
         used = [name for name, inner in self.transformer_list if inner != "drop"]
         parts = [as_tokens(X) for X in Xs]
         for part, name, X in zip(parts, used, Xs):

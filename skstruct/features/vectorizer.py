@@ -170,7 +170,7 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         )  # of a data frame, whose columns of numbers are for others
 
     def _learn(self, X: Corpus) -> tuple[Encoded, TokenCorpus]:
-        """(encoded corpus, corpus)"""
+        """Learn the encoder, and return it with the corpus: (encoded corpus, corpus)."""
         self._validate_params()
         corpus = self._read(X)
         check_some(corpus.offsets[-1])
@@ -248,7 +248,7 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
 
 
 def _summed(bag: Bag) -> Bag:
-    """The features of a bag, each once a token, with the sum of its values.
+    """Return the features of a bag, each once a token, with the sum of its values.
 
     Lists and dicts may name a feature several times, as templates that share a name do.
     """

@@ -8,7 +8,8 @@ import numpy as np
 
 
 def way_out(value: Any, name: Any = None) -> str:
-    """The end of an error about a value that is no feature; empty if it is no vector.
+    """Return the end of an error about a value that is no feature; empty if it is no
+    vector.
 
     Parameters
     ----------

@@ -202,7 +202,9 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         names: FeatureNames | None,
         last: bool,
     ) -> Block:
-        """A block with the columns of neighbours; the last has those of boundaries."""
+        """Return a block with the columns of neighbours; the last has those of
+        boundaries.
+        """
         at, inside = neighbours_of(token, -self.before, self.after)
         shifts = range(-self.before, self.after + 1)
         parts = [
@@ -272,8 +274,8 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         return [named(block) for block in numbers.blocks]
 
     def _names_of(self, names: Iterable[Any], last: bool = True) -> list[str]:
-        """The names of all columns, from those of the input; the last block has those
-        of boundaries.
+        """Return the names of all columns, from those of the input; the last block has
+        those of boundaries.
         """
         shifts = range(-self.before, self.after + 1)
         names = list(map(spelled, names))
@@ -290,7 +292,7 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
 
 
 def _numbers(X: Corpus) -> TokenCorpus:
-    """A corpus of rows of numbers, or without tokens."""
+    """Return a corpus of rows of numbers, or without tokens."""
     found = as_tokens(X)
     if found.tokens:
         raise placed(

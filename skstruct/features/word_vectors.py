@@ -137,7 +137,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         "tokenizer": [StrOptions(set(RULES)), callable],
     }
     inputs: ClassVar[Inputs] = Inputs(LABELS, str, 1)
-    """What it reads on the command line: words."""
+    """Its input on the command line: words."""
 
     n_components: int = 50
     _: KW_ONLY
@@ -356,7 +356,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         return [word.lower() for word in words] if self.lowercase else list(words)
 
     def _row_of(self, word: str) -> int:
-        """The row of a word, -1 if it has none.
+        """Return the row of a word, -1 if it has none.
 
         A word that is not known is looked up in lower case, then in normal form C.
         """

@@ -63,8 +63,8 @@ HEADER = (
 ALL_PAIRS = {
     (False, False): False, (True, False): "states", (False, True): "transitions", (True, True): True,
 }  # fmt: skip
-"""Whether CRFsuite gives weights to all pairs of attribute and label, and of labels;
-our ``all_pairs``.
+"""Our ``all_pairs`` by CRFsuite's options for weights of all pairs of attribute and
+label, and of labels.
 """
 
 CHUNK_HEADER = 12

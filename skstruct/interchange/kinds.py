@@ -1,4 +1,4 @@
-"""Which tool a model file is of, by its first bytes."""
+"""Recognition of the tool that wrote a model file, by its first bytes."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from .._saving.container import ModelFileError
 from .foreign import ForeignBytes
 
 MODEL_BYTES = "__FILE_RESOURCE_DATA__"
-"""Where a ``FileResource`` keeps its file in a pickle."""
+"""The key of the file of a ``FileResource`` in a pickle."""
 
 _COMPRESSED = (
     (b"\x1f\x8b", "gzip", lambda most: zlib.decompressobj(31)),
@@ -39,10 +39,10 @@ that it may take.
 
 _MOST_NAMED = 5
 _MOST_STEPS = 8
-"""Of several CRFs those that an error names, and the steps to each of them."""
+"""The most CRFs that an error names, and the most steps to each of them."""
 
 _MOST_DIMENSIONS = 64
-"""Of an array, as in numpy."""
+"""The most dimensions of an array, as in numpy."""
 
 _MOST_TIMES = 100
 _SMALL = 2**26
@@ -242,7 +242,9 @@ class _Inert:
 
 
 _SCALAR = {(f"numpy.{core}.multiarray", "scalar") for core in ("core", "_core")}
-"""What makes a number of numpy, as a search over a distribution gives parameters."""
+"""Functions that make a number of numpy, such as a parameter of a search over a
+distribution.
+"""
 
 
 def _scalar(arguments: tuple[Any, ...]) -> Any:
@@ -449,6 +451,6 @@ class _Reader(_Unpickler):
 _METHODS = {
     code: getattr(_Reader, do.__name__) for code, do in _Unpickler.dispatch.items()
 }
-"""What does an instruction, by its code: the methods of the base class, or those of
-that name here.
+"""The methods of instructions by their codes: those of the base class, or those of that
+name here.
 """

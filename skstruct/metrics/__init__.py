@@ -127,8 +127,8 @@ SCORES: dict[str, Callable[..., float]] = {
     "segment_f1": segment_f1_score,
     "token_f1": token_f1_score,
 }
-"""What scorers of labels ask of predictions, by their names in ``SCORERS``: ``(y_true,
-y_pred) -> float``.
+"""Functions ``(y_true, y_pred) -> float`` of scorers of labels, by their names in
+``SCORERS``.
 """
 
 SCORING = [name.removesuffix("_scorer") for name in __all__ if name.endswith("_scorer")]

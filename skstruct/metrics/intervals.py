@@ -33,7 +33,7 @@ class Score(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """How an interval is made of resamples: which percentiles are its ends.
+    """The construction of an interval from resamples: the percentiles at its ends.
 
     ``quantile`` is that of Student's t, of groups so few that resamples have few
     values.

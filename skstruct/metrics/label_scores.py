@@ -239,7 +239,7 @@ _BELOW = {
     "recall": ((1,), "true"),
     "f1": ((1, 2), "true, and none is predicted"),
 }
-"""Which of the counts a score is divided by, and what is said if they are 0."""
+"""The count that each score is divided by, and the message if it is 0."""
 
 
 def _warn_of_nothing(

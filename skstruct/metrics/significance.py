@@ -1,4 +1,4 @@
-"""How much of a difference between two systems is luck of the test sentences.
+"""Tests of whether the difference between two systems is chance.
 
 Scores such as accuracy and F1 are quotients of sums over sentences, so each sentence is
 reduced to its counts once, and a resample of the test set is a matrix product with how

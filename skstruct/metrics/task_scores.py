@@ -348,7 +348,7 @@ def _types(
 
 
 def _all_right(is_wrong: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The accuracy of sequences."""
+    """Return the accuracy of sequences."""
     return _pairs(~is_wrong & counts, counts)
 
 

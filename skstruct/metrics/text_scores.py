@@ -194,7 +194,7 @@ def span_counts(
 
 
 Item: TypeAlias = tuple[Any, ...]
-"""Of a word: where it stops, its length, and its tag if tags count."""
+"""A word: where it stops, its length, and its tag if tags count."""
 
 NO_TEXT = "there is nothing to score: there is no text"
 NO_WORDS = "there is nothing to score: y_true has no words"

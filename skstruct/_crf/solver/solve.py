@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class SolverOptions(NamedTuple):
-    """How to minimise; the names are the parameters of :class:`.L1CRF`."""
+    """Options of the minimisation; the names are the parameters of :class:`.L1CRF`."""
 
     solver: str = "two-stage"  # or "owlqn", "sgd"
     sgd_iter: int = 4  # passes of stage one; may be 0
@@ -191,10 +191,11 @@ Matrices: TypeAlias = tuple[SparseWeights, SparseWeights]
 """Weights of (nodes, edges), as in :class:`CRFResult`."""
 
 AsMatrices: TypeAlias = Callable[[], Matrices]
-"""What returns the weights so far, if somebody asks."""
+"""A function that returns the weights so far."""
 
 AfterPass: TypeAlias = Callable[[dict[str, Any], AsMatrices], bool]
-"""What hears of a pass: of its entry in the history, and of the weights, if it asks.
+"""A function that is called after a pass with its entry in the history, and with a
+function for the weights.
 
 It returns whether to stop.
 """

@@ -15,7 +15,7 @@ Map: TypeAlias = Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]]
 """``map``, or what does its work in threads."""
 
 RowWeights = TypeVar("RowWeights")
-"""What tells which weights each row adds up; each class has its own."""
+"""The record of the weights that each row adds up; each class has its own."""
 
 
 class TableSums(ABC, Generic[RowWeights]):

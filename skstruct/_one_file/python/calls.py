@@ -1,4 +1,4 @@
-"""What users call: functions of a tagger."""
+"""The public functions of a tagger."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Tagger:
 
     holds = "sequences"
     hint = ""
-    """What X holds, for errors."""
+    """A description of X for errors."""
 
     def __init__(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.header = header

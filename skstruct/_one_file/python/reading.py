@@ -17,8 +17,8 @@ from itertools import accumulate
 from typing import Any, NoReturn
 
 PARTS: dict[str, Any] = {}
-"""What the header of a model names, by that name; each part of this program enters
-itself.
+"""The parts that the header of a model names, by that name; each part of this program
+enters itself.
 """
 
 REMEMBERED = 100_000

@@ -275,7 +275,7 @@ class BaggingShuffleAverager(MetaLearner):
         vars(self).update(found, estimator_=learner)
 
     def _averaged(self, members: _Members) -> dict[str, Any]:
-        """The fitted attributes; trains the members."""
+        """Train the members, and return the fitted attributes."""
         models = members.models(min(effective_n_jobs(self.n_jobs), len(members.all)))
         with DeferredInterrupt() as members.interrupt:
             try:

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 
 CONTENT = "__FILE_RESOURCE_DATA__"
-"""Where a pickle has the content of a temporary file; ``sklearn-crfsuite`` has the
-same.
+"""The key of the content of a temporary file in a pickle, as in ``sklearn-crfsuite``.
 """
 
 

@@ -24,7 +24,7 @@ _COLUMNS = (
     ),
     ("feature_norm={feature_norm:<8.2f}", "feature_norm"),
 )
-"""What a line shows, and the figure without which it does not."""
+"""Parts of a line, each with the figure without which it is not shown."""
 
 
 class LinePerIterationTrainer(pycrfsuite.Trainer):
