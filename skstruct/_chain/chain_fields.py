@@ -78,7 +78,7 @@ TRAINED = Table("Chain in training", *_stores(final=False), **SIZES)
 
 
 def _ascending(keys: np.ndarray) -> np.ndarray:
-    """Return keys; raises ValueError unless they ascend."""
+    """Return keys, and raise ValueError unless they ascend."""
     if (np.diff(keys) <= 0).any():
         raise ValueError("ascending numbers expected")
     return keys

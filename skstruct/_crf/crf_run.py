@@ -225,7 +225,7 @@ class CRFRun(JudgedRun):
         interrupt: DeferredInterrupt | None = None,
         for_good: bool = False,
     ) -> L1CRF:
-        """Minimise the objective; returns the estimator, fitted.
+        """Minimise the objective, and return the estimator, fitted.
 
         Parameters
         ----------

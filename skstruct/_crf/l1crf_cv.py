@@ -370,7 +370,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> tuple[np.ndarray, TokenCorpus, Any, np.ndarray | None, list[Fold]]:
-        """Check everything; returns (candidates, X, y, weights, folds) of a search."""
+        """Check everything, and return (candidates, X, y, weights, folds) of a search."""
         for name in ("c1s", "c2s"):
             refuse_number(name, getattr(self, name))
         self._validate_params()
@@ -418,7 +418,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         folds: list[Fold],
         events: epoch_context,
     ) -> dict[str, Any]:
-        """Search; returns the fitted attributes that say what was chosen."""
+        """Search, and return the fitted attributes with the choice."""
         distinct, which = np.unique(candidates, axis=0, return_inverse=True)
         n_jobs = effective_n_jobs(self.n_jobs)
         of_fold = max(1, n_jobs // min(n_jobs, len(folds)))

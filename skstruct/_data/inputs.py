@@ -247,8 +247,8 @@ def flatten(sequences: Iterable[Iterable[Any]]) -> list[Any]:
 
 @contextmanager
 def renumbered(positions: Sequence[int] | np.ndarray) -> Iterator[None]:
-    """Errors inside count the sequences of a selection; let them count those it was
-    taken from.
+    """Renumber the sequences in errors: from their numbers in a selection to those in
+    the corpus it was taken from.
 
     Errors about ``X_val`` and ``y_val`` are left alone: nothing is selected from these.
 

@@ -172,8 +172,8 @@ concatenate them.
 
 
 def _changed(frames: list[Any], found: Any) -> list[int]:
-    """Places of columns that had categories in some frames of pandas, or other types,
-    and lost them.
+    """Return the places of columns that had categories in some frames of pandas, or
+    other types, and lost them.
     """
     some = frames[:: -(-len(frames) // MOST_ASKED)]
     places = []

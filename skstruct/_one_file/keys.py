@@ -138,8 +138,8 @@ class TemplateKeys(Keys):
         return out
 
     def write(self, sections: Sections) -> list[tuple[np.ndarray, int]]:
-        """Add the combinations; returns for each side (new row by row, -1 without; how
-        many).
+        """Add the combinations, and return for each side (new row by row, -1 without;
+        how many).
         """
         maps = []
         for name, side, pairs, kept in zip(
@@ -174,9 +174,7 @@ class TemplateKeys(Keys):
 # Lexicons and accessor varieties
 # --------------------------------------------------------------------------------------
 def contexts_header(encoder: TemplateEncoder, sections: Sections) -> dict[str, Any]:
-    """Add the tables of the functions of contexts; returns what the header says of
-    them.
-    """
+    """Add the tables of the functions of contexts, and return their part of the header."""
     contexts = encoder.contexts
     lexicons = []
     for name, column in encoder.plan.channels:
@@ -203,7 +201,7 @@ def contexts_header(encoder: TemplateEncoder, sections: Sections) -> dict[str, A
 def _varieties(
     statistics: AccessorVariety, column: int, longest: int, sections: Sections
 ) -> list[str]:
-    """Add the strings whose variety matters and what they begin with; returns the
+    """Add the strings whose variety matters and their beginnings, and return the
     tokens.
     """
     varieties = statistics.varieties[:longest]

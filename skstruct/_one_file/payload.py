@@ -195,7 +195,7 @@ def keys_of(model: ChainModel) -> Keys:
 def add_weights(
     model: ChainModel, keys: Keys, sections: Sections, weights: str
 ) -> dict[str, Any]:
-    """Add weights and constraints; returns what the header says of them."""
+    """Add weights and constraints, and return their part of the header."""
     # of name, keys, weights, rows, columns
     L = len(model.labels)
     tables = []

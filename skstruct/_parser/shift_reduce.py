@@ -449,7 +449,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         )
 
     def decision_function(self, X: Corpus) -> NDArray[np.float64]:
-        """Scores of the trees that :meth:`predict` returns.
+        """Return the scores of the trees that :meth:`predict` returns.
 
         Parameters
         ----------

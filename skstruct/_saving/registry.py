@@ -69,8 +69,8 @@ _REGISTRY: dict[str, type] = {}
 
 
 def savable(cls: type[T]) -> type[T]:
-    """Class decorator: instances can be saved, and :func:`load` finds the class by its
-    name.
+    """Register a class, so that instances can be saved and :func:`load` finds it by its
+    name: a decorator.
 
     Subclasses need a decorator of their own.
     """

@@ -58,7 +58,7 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 def _one_by_one(text: str) -> str:
-    """Return a str; raises where it has two surrogates that JSON would give back as one
+    """Return a str, and raise if it has two surrogates that JSON would give back as one
     character.
     """
     if not text.isascii() and _PAIR.search(text):
@@ -129,7 +129,7 @@ class Writer:
             self.packed = before
 
     def array(self, name: str, array: np.ndarray) -> dict[str, Any]:
-        """Store an array; returns the reference to it."""
+        """Store an array, and return the reference to it."""
         if self.packed is None or array.dtype.name not in NARROWED:
             return self._whole(name, array)
         array, node = narrowed(array)
@@ -169,7 +169,7 @@ class Writer:
             return self.put_beside(value)
 
     def put_beside(self, value: Any) -> dict[str, int]:
-        """Let a value stand beside the bytes; returns the reference to it."""
+        """Let a value stand beside the bytes, and return the reference to it."""
         assert self.beside is not None, "nothing can stand beside a file"
         for k, other in enumerate(self.beside):
             if other is value:

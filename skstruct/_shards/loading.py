@@ -83,7 +83,7 @@ def place_of(job: Job) -> tuple[int, list[int] | None]:
 
 
 def load_shard(job: Job) -> tuple[Any, Any, Any]:
-    """Call what loads a shard; returns (X, y, sample_weight).
+    """Call the loader of a shard, and return (X, y, sample_weight).
 
     Raises
     ------

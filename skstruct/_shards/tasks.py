@@ -257,8 +257,8 @@ class Tasks:
         )  # fmt: skip
 
     def _groups(self, numbers: dict[int, bool]) -> Iterator[list[int]]:
-        """Shards of one home, neighbours together; as many groups of each as it has
-        threads.
+        """Group the shards of each worker, neighbours together, in as many groups as it
+        has threads.
         """
         threads = self.client.nthreads()
         by_home: dict[str, list[int]] = {}
@@ -290,7 +290,7 @@ class Tasks:
         lost: dict[int, bool],
         error: BaseException | None,
     ) -> dict[tuple[int, ...], distributed.Future]:
-        """Send tasks for shards; returns {their numbers: task}.
+        """Send tasks for shards, and return {their numbers: task}.
 
         ``lost`` tells by shard whether its home is lost, by ``error``.
         """
@@ -384,7 +384,7 @@ class Tasks:
                 return tree
 
     def _wait_for(self, root: distributed.Future) -> Outcome:
-        """Wait for a sum; returns (None, error or None) if a worker is lost."""
+        """Wait for a sum, and return (None, error or None) if a worker is lost."""
         answer = _answer_of(root)
         while True:
             done, _ = wait([answer], timeout=POLL)

@@ -140,7 +140,7 @@ def read_corpus(
 def _constraints(
     given: Constraints, labels: Labels, gold: Gold, token: np.ndarray, is_part: bool
 ) -> ConstraintArrays:
-    """Check gold labels against the constraints; returns the arrays of these.
+    """Check gold labels against the constraints, and return the arrays of these.
 
     A part of a corpus may lack the labels that its missing ones have to be: that gold
     labels leave no labelling is then no error.

@@ -361,7 +361,7 @@ class MetaLearner(
 
     @inside_has("decision_function")
     def decision_function(self, X: Corpus) -> NDArray[np.float64]:
-        """Scores of what :meth:`predict` returns.
+        """Return the scores of the predictions of :meth:`predict`.
 
         Parameters
         ----------
@@ -422,8 +422,8 @@ class MetaLearner(
     def predict_segment_proba(
         self, X: Corpus, *given: Any, **options: Any
     ) -> list[list[tuple[Any, float]]]:
-        """Probabilities of segments, where the estimator has them; arguments are those
-        of the estimator's.
+        """Return the probabilities of segments, if the estimator has them; the
+        arguments are the estimator's.
 
         Parameters
         ----------

@@ -80,7 +80,8 @@ class ProbabilityTagger(SequenceTagger):
         return found
 
     def predict_marginals(self, X: Corpus) -> list[NDArray[np.float64]]:
-        """Probabilities of the labels of each token, given the whole sequence.
+        """Return the probabilities of the labels of each token, given the whole
+        sequence.
 
         The most probable label of each token (:meth:`predict_posterior`) need not be
         the one of the most probable labelling (:meth:`predict`): marginals sum over all
@@ -188,7 +189,7 @@ class ProbabilityTagger(SequenceTagger):
         scheme: str | None = None,
         allowed: Given = None,
     ) -> list[list[tuple[Segment, float]]]:
-        """Probabilities of segments: chunks, entities.
+        """Return the probabilities of segments: chunks, entities.
 
         The probability of a segment is the sum over all labellings in which exactly
         this segment stands.

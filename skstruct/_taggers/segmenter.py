@@ -214,7 +214,7 @@ class Segmenter(WordAnalyses, TaggerTraining):
         keep: Sequence[int],
         go_on: bool = False,
     ) -> tuple[list[list[str]], list[list[Any]]]:
-        """Characters and their labels of some of the texts, as a tagger learns them."""
+        """Return the characters of some of the texts, with their labels for the tagger."""
         scheme = check_scheme(self.scheme)
         words, tags, stretches = known
         every = self._all_tags(known, go_on) if stretches else None

@@ -345,7 +345,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         return self._model.encoded(as_tokens(X))
 
     def decision_function(self, X: Corpus) -> NDArray[np.float64]:
-        """Scores of the best labellings.
+        """Return the scores of the best labellings.
 
         Parameters
         ----------

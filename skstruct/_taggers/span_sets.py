@@ -417,7 +417,7 @@ class SpanSets(
         )
 
     def predict_sure(self, X: Corpus) -> list[list[Any]]:
-        """Spans of which the share ``precision`` is right.
+        """Return spans of which the share ``precision`` is right.
 
         Parameters
         ----------

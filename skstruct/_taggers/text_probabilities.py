@@ -252,7 +252,7 @@ class SpanAnalyses:
         min_proba: MinProba = None,
         known: Given = None,
     ) -> list[list[tuple[Span, float]]]:
-        """Probabilities of spans.
+        """Return the probabilities of spans.
 
         The probability of a span is the sum over all labellings of its piece of text in
         which exactly this span stands.
@@ -555,7 +555,7 @@ class WordAnalyses:
     def predict_segment_proba(
         self, X: Texts, segments: Given = None, *, min_proba: MinProba = None
     ) -> list[list[tuple[Segment, float]]]:
-        """Probabilities of words.
+        """Return the probabilities of words.
 
         The probability of a word is the sum over all labellings of its text in which
         exactly this word stands, among those that :meth:`predict` chooses from: they

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def _asking_to_stop(
     task: Any, fitted_attributes: Any, shown: dict[str, Any]
 ) -> list[Any]:
-    """Tell the callbacks of a task that it has ended; returns those that asked to stop
-    what goes on.
+    """Tell the callbacks of a task that it has ended, and return those that asked to
+    stop.
 
     Each is told by itself: scikit-learn says whether one has asked, and not which.
     """

@@ -223,7 +223,8 @@ class Checkpoint:
 
 
 def fingerprint(facts: Any, arrays: dict[str, np.ndarray]) -> str:
-    """Digest facts, arrays and the version of the package; returns hexadecimal digits.
+    """Digest facts, arrays and the version of the package, and return hexadecimal
+    digits.
 
     Another version may train in another way, so that a state of one is nothing that the
     other can go on from.

@@ -116,8 +116,8 @@ def map_chunks(
     n_jobs: int | None,
     piece_tokens: int = PIECE_TOKENS,
 ) -> list[T]:
-    """Call ``work(bounds)`` for each piece of a corpus, on threads; returns the results
-    in order.
+    """Call ``work(bounds)`` for each piece of a corpus, on threads, and return the
+    results in order.
 
     ``token`` (n + 1,) tells where each sequence starts. The pieces depend on
     ``n_jobs``, results must not. An error that ``work`` raises counts the sequences of

@@ -103,7 +103,7 @@ def snapshot(model: Any) -> Any:
 
 
 def chunks(order: np.ndarray, lengths: np.ndarray) -> list[int]:
-    """Divide ``order`` into pieces of about ``CHUNK_TOKENS`` tokens; returns their
+    """Divide ``order`` into pieces of about ``CHUNK_TOKENS`` tokens, and return their
     bounds.
     """
     ends = np.cumsum(lengths[order])

@@ -325,7 +325,7 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
     def _partial_fit(
         self, X: Corpus, y: Corpus, sample_weight: Weights, **more: Any
     ) -> Self:
-        """Train for one epoch more on data that may be new; returns the estimator.
+        """Train for one more epoch on data that may be new, and return the estimator.
 
         ``more`` is what the ``_prepare`` of a subclass takes besides, such as
         ``classes``.
@@ -339,7 +339,7 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
         return run.train(X, y, n_epochs=1)
 
     def _held_out(self, eligible: np.ndarray) -> list[int]:
-        """Draw the sequences that early stopping judges by; returns their positions.
+        """Draw the sequences that early stopping judges by, and return their positions.
 
         ``eligible`` (n,) int: the positions of sequences that could be scored.
         """

@@ -204,7 +204,7 @@ class Loop(Fit):
     def _end_epoch(
         self, run: Run, events: Any, last: bool, keep_checkpoint: bool
     ) -> bool:
-        """Score, show and keep what an epoch has learned; returns whether it was the
+        """Score, show and keep the result of an epoch, and return whether it was the
         last one.
         """
         stop = self.watch.look(run, self.in_training, self.history[-1])
@@ -224,8 +224,8 @@ class Loop(Fit):
         return self.in_training() if self.watch.best is None else self.watch.best
 
     def _resume(self, folder: Path, name: str) -> bool:
-        """Go on from the checkpoint, if there is one; returns whether early stopping
-        had stopped.
+        """Continue from the checkpoint, if there is one, and return whether early
+        stopping had stopped.
         """
         checkpoint = self.open_checkpoint(folder, name)
         found = checkpoint.load()

@@ -83,7 +83,7 @@ def parameter(
 
 @dataclass_transform(eq_default=False, field_specifiers=(parameter,))
 def parametrized(*, kw_only: bool = False) -> Callable[[type[T]], type[T]]:
-    """Class decorator: the constructor takes the fields as parameters.
+    """Give a class a constructor that takes the fields as parameters: a decorator.
 
     A type checker reads the defaults of fields, ``parameter(default=10, ...)``, so that
     an editor shows ``max_iter: int = 10`` in the signature of an estimator.
@@ -173,8 +173,8 @@ def parameters_named(estimator: Any, name: str) -> dict[str, Any]:
 
 
 def documented(**texts: str) -> Callable[[type[T]], type[T]]:
-    """Class decorator, above `parametrized`: documentation, checks and signature from
-    the fields.
+    """Make documentation, checks and signature of a class from the fields: a decorator,
+    above `parametrized`.
 
     Parameters
     ----------

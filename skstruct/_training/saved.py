@@ -167,7 +167,7 @@ class SavableLearner(Savable):
         return self._model.n_features
 
     def _to_state(self, writer: Writer, name: str) -> dict[str, Any]:
-        """Write model and training state; returns {} if the estimator is not fitted."""
+        """Write model and training state, and return {} if the estimator is not fitted."""
         attributes = vars(self)
         if "_model" not in attributes:
             return {}

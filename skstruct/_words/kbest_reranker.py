@@ -472,7 +472,7 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         return Sequences(self._best(X)[0])
 
     def decision_function(self, X: Corpus) -> NDArray[np.float64]:
-        """Scores of the best paths.
+        """Return the scores of the best paths.
 
         Parameters
         ----------
@@ -552,7 +552,7 @@ def _encode(
     tags: dict[Any, int],
     weight: np.ndarray | None = None,
 ) -> tuple[LatticeTask, int]:
-    """Make the task of some sequences; returns it, and how many items are right in
+    """Make the task of some sequences, and return it with the number of right items in
     them. ``words`` and ``tags`` grow.
     """
     some = take(gold, keep)

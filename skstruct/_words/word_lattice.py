@@ -72,11 +72,11 @@ class Adapter(ABC):
 
     @abstractmethod
     def check(self, X: Any, y: Any) -> tuple[Any, list[Any]]:
-        """Check sequences and their analyses; returns both as lists."""
+        """Check sequences and their analyses, and return both as lists."""
 
     @abstractmethod
     def check_X(self, X: Any) -> Any:
-        """Check sequences; returns them as a list."""
+        """Check sequences, and return them as a list."""
 
     @abstractmethod
     def lengths(self, X: Any) -> np.ndarray:
@@ -120,7 +120,7 @@ class TextAdapter(Adapter):
     finds_words = True
 
     def check(self, X: Texts, y: Corpus) -> tuple[list[str], list[Any]]:
-        """Check texts and their words, or (word, tag) pairs; returns both as lists."""
+        """Check texts and their words, or (word, tag) pairs, and return both as lists."""
         pieces = as_pieces(X)
         words, tags = as_words(pieces, y)
         with_characters(pieces)

@@ -384,7 +384,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         )
 
     def decision_function(self, X: Texts) -> NDArray[np.float64]:
-        """Scores of the best segmentations.
+        """Return the scores of the best segmentations.
 
         Parameters
         ----------

@@ -178,8 +178,8 @@ def _scores(
 # A model and a corpus
 # --------------------------------------------------------------------------------------
 def model_scores(model: Any, corpus: Corpus, **options: Any) -> Scores:
-    """Scores of a model on a `Corpus`; labels that the model does not know are warned
-    of.
+    """Return the scores of a model on a `Corpus`, and warn of labels that the model
+    does not know.
 
     ``options`` are those of `scores_of`.
     """

@@ -98,7 +98,7 @@ def add_encoding(parser: argparse.ArgumentParser) -> None:
 
 
 def label_names(path: str) -> Any:
-    """Names of labels in a file, as a list or a dict: a type of ``argparse``."""
+    """Read names of labels from a file, a list or a dict: a type of ``argparse``."""
     try:
         text = Path(path).read_text("utf-8-sig")
     except (OSError, ValueError) as error:

@@ -221,7 +221,7 @@ def _tag(
     file: Any,
     arguments: Arguments,
 ) -> str:
-    """Write the sentences of a source with their labels, batch by batch; returns the
+    """Write the sentences of a source with their labels, batch by batch, and return the
     last line.
     """
     read = sentences(source, layout, inputs, labels=False)

@@ -115,8 +115,8 @@ def _differ(a: Side, b: Side) -> str:
 
 
 def _arcs(trees: Any, with_labels: bool) -> list[list[Any]]:
-    """Arcs as `skstruct.metrics.attachment_scores` compares them: heads alone, or heads
-    with main types, None where there is no label.
+    """Return arcs as `skstruct.metrics.attachment_scores` compares them: heads alone,
+    or heads with main types, None where there is no label.
     """
     found = []
     for i, tree in enumerate(trees):

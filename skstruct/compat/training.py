@@ -277,8 +277,8 @@ class _Counts(NamedTuple):
 
 
 def _counts(corpus: _Corpus, least: float, all_pairs: bool | str) -> _Counts:
-    """Return the :class:`_Counts` of a corpus; raises for what cannot be trained on or
-    written.
+    """Return the :class:`_Counts` of a corpus, and raise for anything that cannot be
+    trained on or written.
     """
     for label in corpus.labels:
         _check_name(label, f"the label {label!r:.80}")

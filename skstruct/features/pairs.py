@@ -481,7 +481,7 @@ def _with_numbers(
 
 
 def _as_floats(numbers: list[Any]) -> np.ndarray:
-    """Return numbers as float64; raises Odd if one is not finite."""
+    """Return numbers as float64, and raise Odd if one is not finite."""
     try:
         found = np.fromiter(map(float, numbers), np.float64, len(numbers))
     except OverflowError:

@@ -537,7 +537,7 @@ _LEXICONS = each(pair(string, value), lambda f, k, item: item[0])
 
 
 def _folded_names(templates: FeatureTemplates) -> list[str]:
-    """Names of lexicons in which case, width and normal form make no difference."""
+    """Return the names of lexicons that ignore case, width and normal form."""
     lexicons = templates.lexicons.items()
     return [name for name, entries in lexicons if isinstance(entries, FoldedEntries)]
 

@@ -143,7 +143,7 @@ class Measures:
         self._seconds.labels(path=_printable(path)).observe(seconds)
 
     def answer(self, name: str, model: Any, X: Any, y: Any, kbest: bool) -> Asked:
-        """Count what a model was asked and said; returns how much it was.
+        """Count the inputs and outputs of a request, and return their numbers.
 
         ``kbest`` tells that ``y`` holds ranked predictions, of which the first counts.
         """

@@ -347,7 +347,7 @@ class Progress:
         pseudo: np.ndarray | None = None,
         search: dict[str, Any] | None = None,
     ) -> bool:
-        """Note a pass in the history; returns whether to stop.
+        """Note a pass in the history, and return whether to stop.
 
         Parameters
         ----------

@@ -326,7 +326,7 @@ class _Iterations:
         keep: bool = False,
         curve: bool = False,
     ) -> bool:
-        """Search along a direction; returns whether the objective fell.
+        """Search along a direction, and return whether the objective fell.
 
         If not, the memory is cleared, so that the next direction is that of steepest
         descent. If it was empty already, and the decrease that the slope promised is no

@@ -316,7 +316,8 @@ class BaggingShuffleAverager(MetaLearner):
     def member_scores(
         self, X: Corpus, y: Corpus, sample_weight: Weights = None
     ) -> NDArray[np.float64]:
-        """Scores of the members alone, to set beside the score of their average.
+        """Return the scores of the single members, to compare with the score of their
+        average.
 
         Needs ``keep_members=True``.
 
@@ -427,7 +428,7 @@ class _Members:
             self.all.append((member, seed, drawn))
 
     def models(self, threads: int) -> Iterator[SavableModel]:
-        """Train the members; yields their models, in their order.
+        """Train the members, and yield their models, in their order.
 
         After Ctrl-C these are the models of members that were finished by then; if none
         was, that of one that had completed epochs.

@@ -380,7 +380,7 @@ class ParameterMixer(MetaLearner):
         X: Given,
         y: Given,
     ) -> Self:
-        """Train and mix; returns this object, fitted."""
+        """Train and mix, and return this object, fitted."""
         rounds = Rounds(self, crew, run, known, n_examples, n_tokens)
         return rounds.train(
             X, y, self._init_callback_context(max_subtasks=rounds.n_rounds)

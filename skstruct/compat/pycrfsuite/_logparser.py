@@ -86,7 +86,7 @@ class TrainLogParser:
         return "".join(self.log[start:end])
 
     def feed(self, line: str) -> str | None:
-        """Read a message; returns the event that it ends, or None."""
+        """Read a message, and return the event that it ends, or None."""
         self.log.append(line)
         event = "start" if self.state is None else None
         self.state = self.state or "starting"
