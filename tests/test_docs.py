@@ -292,6 +292,32 @@ def test_what_docstrings_name_exists(folder):
     assert missing == []
 
 
+def anchors(text):
+    """The anchors of the headings of a page, as Markdown makes them."""
+    heads = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", text, flags=re.S), re.M)
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize(
+    "page", sorted({*TEXTS, "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"})
+)
+def test_links_lead_to_pages_and_headings(page):
+    text = re.sub(
+        r"```.*?```|`[^`]*`", "", (ROOT / page).read_text("utf-8"), flags=re.S
+    )
+    wrong = []
+    for link in re.findall(r"(?<!\\)\]\(([^)\s:]+)\)", text):
+        name, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / name if name else ROOT / page
+        if target.suffix == ".rst":  # made when the pages are
+            continue
+        is_there = target.exists() and (
+            not anchor or anchor in anchors(target.read_text("utf-8"))
+        )
+        wrong += [] if is_there else [link]
+    assert wrong == []
+
+
 # -- docstrings of what the API lists --------------------------------------------------
 def public_functions():
     """What the API lists, by name: functions, classes, and methods of these."""
