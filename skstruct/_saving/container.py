@@ -20,13 +20,12 @@ Format, version 1 (all integers little-endian)::
 
 The header object holds ``"kind"`` (a non-empty string such as ``"model"`` or
 ``"checkpoint"``), ``"arrays"`` and whatever else the writer put there. ``"arrays"`` is
-a list of objects with exactly these members: ``"name"`` (unique string), ``"dtype"``
+a list of objects with these members: ``"name"`` (unique string), ``"dtype"``
 (``bool``, ``int8`` to ``int64``, ``uint8`` to ``uint64``, ``float16`` to ``float64``; a
 bool is one byte, 0 or 1), ``"shape"`` (at most 32 integers; ``[]`` is one scalar) and
-``"offset"`` (bytes from 20 + H). Offsets are fully determined: the first is 0, each
-next one is the end of its predecessor rounded up to a multiple of 64. An array may have
-``"zlib"``, too: the bytes that it takes in the file, as a stream of zlib (RFC 1950),
-fewer than it has.
+``"offset"`` (bytes from 20 + H), and besides those that say in which form (``forms``)
+it takes fewer bytes. Offsets are fully determined: the first is 0, each next one is the
+end of its predecessor rounded up to a multiple of 64.
 
 Lists of strings are two arrays: the concatenated UTF-8 bytes (uint8; ``surrogatepass``)
 and n + 1 offsets (int64), string i being ``bytes[offsets[i]:offsets[i + 1]]``.
@@ -40,7 +39,6 @@ import math
 import os
 import re
 import struct
-import zlib
 from collections.abc import Callable
 from io import BufferedReader
 from typing import TYPE_CHECKING, Any, Protocol
@@ -49,6 +47,16 @@ import numpy as np
 
 from .._data.places import describe
 from .atomic import atomic_write, naming
+from .forms import (
+    FAST,
+    FORMS,
+    Packing,
+    Stored,
+    as_it_is,
+    bytes_in_file,
+    restored,
+    smaller,
+)
 
 if TYPE_CHECKING:
     from .._data.types import Path
@@ -67,12 +75,6 @@ _ALIGNMENT = 64
 _PREFIX = struct.Struct("<8sIQ")
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _CHUNK_BYTES = 1 << 20
-_LEVEL = 6
-"""The level of zlib's compression; 9 takes four times as long for one per cent."""
-
-_MOST_GROWTH = 1040
-"""Above what zlib can make of a byte."""
-
 _DAMAGED = "checksum mismatch: the file is damaged"
 
 _NAMES = (
@@ -127,7 +129,7 @@ def write_container(
     path: Path,
     header: dict[str, Any],
     arrays: dict[str, np.ndarray],
-    zipped: bool = False,
+    packing: Packing = FAST,
     temporary: str | None = None,
 ) -> None:
     """Write a header and named arrays to one file, whole or not at all
@@ -144,8 +146,8 @@ def write_container(
     arrays : dict of str to numpy.ndarray
         Arrays of any shape and memory layout; dtype bool, a fixed-width integer or a
         float of 16 to 64 bits.
-    zipped : bool
-        Compress arrays by zlib, where that makes them smaller.
+    packing : Packing
+        How much work makes the file small.
     temporary : str, optional
         Name of the temporary file, on the same file system; drawn at random if not
         given.
@@ -166,7 +168,7 @@ def write_container(
     ({'kind': 'model', 'alpha': 1e-06}, {'coef': array([0., 1., 2.])})
     """
     path = path_of(path)
-    stored = _stored(arrays, zipped)
+    stored = _stored(arrays, packing)
     encoded, specs = _encode_header(header, arrays, stored)
     with atomic_write(path, temporary=temporary) as file:
         _write_bytes(file.write, encoded, specs, stored)
@@ -184,12 +186,16 @@ def path_of(path: Path) -> str:
 
 
 def container_array(
-    header: dict[str, Any], arrays: dict[str, np.ndarray]
+    header: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    packing: Packing | None = None,
 ) -> np.ndarray:
-    """Return what :func:`write_container` would write, as a read-only array of
-    bytes.
+    """Return a file, as a read-only array of bytes.
+
+    Without a packing its arrays are stored as they are, and a reader makes views of
+    them.
     """
-    stored = _stored(arrays, False)
+    stored = _stored(arrays, packing)
     encoded, specs = _encode_header(header, arrays, stored)
     out = np.empty(_size(encoded, specs, stored), np.uint8)
     view = memoryview(out)  # type: ignore[arg-type]  # numpy 1 does not say so
@@ -207,41 +213,42 @@ def container_array(
 
 
 def container_size(
-    header: dict[str, Any], arrays: dict[str, np.ndarray], zipped: bool = False
+    header: dict[str, Any], arrays: dict[str, np.ndarray], packing: Packing = FAST
 ) -> int:
     """Count the bytes of the file that :func:`write_container` would write."""
-    stored = _stored(arrays, zipped)
+    stored = _stored(arrays, packing)
     return _size(*_encode_header(header, arrays, stored), stored)
 
 
 def _size(
-    encoded: bytes, specs: list[dict[str, Any]], stored: dict[str, np.ndarray]
+    encoded: bytes, specs: list[dict[str, Any]], stored: dict[str, Stored]
 ) -> int:
     """Count the bytes of a file, given what :func:`_encode_header` returned."""
-    end = specs[-1]["offset"] + stored[specs[-1]["name"]].size if specs else 0
+    end = specs[-1]["offset"] + stored[specs[-1]["name"]].data.size if specs else 0
     return len(encoded) + end + _DIGEST_BYTES
 
 
-def _stored(arrays: dict[str, np.ndarray], zipped: bool) -> dict[str, np.ndarray]:
-    """Return the bytes of arrays as they lie in a file."""
-    out = {}
+def _stored(
+    arrays: dict[str, np.ndarray], packing: Packing | None
+) -> dict[str, Stored]:
+    """Return arrays as they lie in a file; without a packing as they are."""
+    known = {}
     for name, array in arrays.items():
         dtype = _DTYPES.get(array.dtype.name)
-        if dtype is None:  # which the header refuses
-            out[name] = np.zeros(0, np.uint8)
-            continue
-        data = _as_bytes(np.asarray(array, dtype, order="C"))
-        if zipped:
-            stream = np.frombuffer(zlib.compress(data.data, _LEVEL), np.uint8)
-            data = stream if stream.size < data.size else data
-        out[name] = data
-    return out
+        if dtype is None:
+            raise ValueError(
+                f"array {name!r} has dtype {array.dtype}; allowed: {_NAMES}"
+            )
+        known[name] = np.asarray(array, dtype, order="C")
+    if packing is None:
+        return {name: as_it_is(array) for name, array in known.items()}
+    return smaller(known, packing)
 
 
 def _encode_header(
     header: dict[str, Any],
     arrays: dict[str, np.ndarray],
-    stored: dict[str, np.ndarray],
+    stored: dict[str, Stored],
 ) -> tuple[bytes, list[dict[str, Any]]]:
     """Check what is to be written; return (prefix and padded JSON as bytes, array
     specs).
@@ -251,19 +258,15 @@ def _encode_header(
     for name, array in arrays.items():
         dtype = array.dtype.name
         shape = list(array.shape)
-        if dtype not in _DTYPES:
-            raise ValueError(
-                f"array {name!r} has dtype {array.dtype}; allowed: {_NAMES}"
-            )
         if array.ndim > MAX_DIMENSIONS:
             raise ValueError(
                 f"array {name!r} has {array.ndim} dimensions; allowed: {MAX_DIMENSIONS}"
             )
         offset = end + -end % _ALIGNMENT
-        end = offset + stored[name].size
+        data, form = stored[name]
+        end = offset + data.size
         spec = {"name": name, "dtype": dtype, "shape": shape, "offset": offset}
-        zipped = stored[name].size < array.nbytes
-        specs.append({**spec, "zlib": stored[name].size} if zipped else spec)
+        specs.append({**spec, **form})
     try:
         text = json.dumps(
             {**header, "arrays": specs}, allow_nan=False, separators=(",", ":")
@@ -288,7 +291,7 @@ def _write_bytes(
     write: Callable[[Any], object],
     encoded: bytes,
     specs: list[dict[str, Any]],
-    stored: dict[str, np.ndarray],
+    stored: dict[str, Stored],
 ) -> None:
     """Hand prefix, header, arrays and digest, piece by piece, to a function."""
     digest = hashlib.sha256()
@@ -301,7 +304,7 @@ def _write_bytes(
     end = 0
     for spec in specs:
         put(bytes(spec["offset"] - end))
-        data = stored[spec["name"]]
+        data = stored[spec["name"]].data
         for start in range(0, data.size, _CHUNK_BYTES):
             put(data[start : start + _CHUNK_BYTES])
         end = spec["offset"] + data.size
@@ -560,7 +563,7 @@ def _check_spec(spec: Any, where: str, end: int) -> int:
     this one ends.
     """
     members = ("name", "dtype", "shape", "offset")
-    ok = isinstance(spec, dict) and set(spec) - {"zlib"} == set(members)
+    ok = isinstance(spec, dict) and set(spec) - set(FORMS) == set(members)
     _require(ok, f"{where} must have just {', '.join(members)}")
     name, dtype, shape, offset = (spec[member] for member in members)
     _require(isinstance(name, str), f"{where}: the name must be a string")
@@ -585,55 +588,35 @@ def _check_spec(spec: Any, where: str, end: int) -> int:
     _require(
         type(offset) is int and offset == start, f"{where}: the offset must be {start}"
     )
-    size = math.prod(shape) * itemsize
-    if "zlib" not in spec:
-        return start + size
-    stored = spec["zlib"]
-    # No stream of zlib grows more: so no small file fills the memory.
-    ok = type(stored) is int and 0 < stored < size <= stored * _MOST_GROWTH
-    _require(ok, f"{where}: {size} bytes are no {str(stored)[:40]} of zlib")
-    return start + stored
+    try:
+        return start + bytes_in_file(_form_of(spec), _DTYPES[dtype], shape)
+    except ValueError as error:
+        raise ModelFileError(f"{where}: {error}") from None
+
+
+def _form_of(spec: dict[str, Any]) -> dict[str, Any]:
+    return {member: spec[member] for member in FORMS if member in spec}
 
 
 def _read_array(source: _Source, base: int, spec: dict[str, Any]) -> np.ndarray:
     """Read one array whose bytes are known to lie within the file."""
     dtype = _DTYPES[spec["dtype"]]
+    shape = spec["shape"]
     start = base + spec["offset"]
-    if "zlib" in spec:
-        stream = source.part(start, start + spec["zlib"])
-        array = _unzipped(stream, dtype, spec["shape"], spec["name"])
+    form = _form_of(spec)
+    if form:
+        part = source.part(start, start + bytes_in_file(form, dtype, shape))
+        try:
+            array = restored(part, form, dtype, shape)
+        except ValueError as error:
+            reason = f"malformed: array {spec['name']!r}: {error}"
+            raise ModelFileError(reason) from None
     else:
-        array = source.array(start, dtype, spec["shape"])
+        array = source.array(start, dtype, shape)
     if spec["dtype"] == "bool":
         most = _as_bytes(array).max(initial=0)
         _require(most <= 1, f"array {spec['name']!r}: a bool must be 0 or 1")
     return array.astype(dtype.newbyteorder("="), copy=False)
-
-
-def _unzipped(stream: Any, dtype: np.dtype, shape: list[int], name: str) -> np.ndarray:
-    """Return the array that a stream of zlib holds, of which no more is read."""
-    array = np.empty(shape, dtype)
-    data = _as_bytes(array)
-    reader = zlib.decompressobj()
-    begin = 0
-    try:
-        while begin < data.size and not reader.eof:
-            most = min(data.size - begin, _CHUNK_BYTES)
-            found = np.frombuffer(reader.decompress(stream, most), np.uint8)
-            data[begin : begin + found.size] = found
-            begin += found.size
-            stream = reader.unconsumed_tail
-            if not (found.size or stream):
-                break
-        rest = reader.decompress(stream, 1)
-    except zlib.error as error:
-        raise ModelFileError(f"malformed: array {name!r}: {error}") from None
-    ended = reader.eof and not reader.unused_data and not rest
-    _require(
-        begin == data.size and ended,
-        f"malformed: array {name!r}: the stream of zlib must have {data.size} bytes",
-    )
-    return array
 
 
 def _as_bytes(array: np.ndarray) -> np.ndarray:

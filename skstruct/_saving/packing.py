@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 COMPRESSED = ("float64", "float32", "float16")
 """Types of weights that a compressed model has in a file."""
 
-NARROWED = {"int32", "int64"}
-"""Types of integers that a compressed model stores in fewer bytes."""
-
 MOST_GROUPS = 9
 """Bytes of the longest number; 63 bits."""
 
@@ -44,46 +41,6 @@ MOST_KEYS = 2**62
 
 EXACT = 2.0**53
 """Integers below this are what a float64 says they are."""
-
-
-def _narrow(array: np.ndarray) -> np.ndarray:
-    """Convert integers to the smallest type that holds them."""
-    low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
-    fits = (
-        np.iinfo(name)
-        for name in ("uint8", "int8", "uint16", "int16", "int32", "int64")
-    )
-    return array.astype(next(i.dtype for i in fits if i.min <= low and high <= i.max))
-
-
-def narrowed(array: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-    """Integers, or their differences, in few bytes; and the members of the reference
-    that say so.
-    """
-    narrow = _narrow(array)
-    node = {"dtype": array.dtype.name}
-    if array.ndim and narrow.itemsize > 1:
-        steps = _narrow(np.diff(array.astype(np.int64), axis=0, prepend=0))
-        if steps.itemsize < narrow.itemsize:
-            return steps, {**node, "steps": True}
-    return narrow, node
-
-
-def widened(array: np.ndarray, node: Any, where: str) -> np.ndarray:
-    """Return what :func:`narrowed` was given."""
-    ok = array.dtype.kind in "iu" and array.dtype != np.uint64 and array.ndim > 0
-    ok = ok and isinstance(node["dtype"], str) and node["dtype"] in NARROWED
-    require(ok, f"{where}: integers expected")
-    if "groups" in node:
-        require(node["groups"] in ("signed", "unsigned"), f"{where}: unknown groups")
-        array = from_groups(array, node["groups"] == "signed", where)
-    if "steps" in node:
-        array = np.cumsum(array, axis=0, dtype=np.int64)
-    limits = np.iinfo(node["dtype"])
-    require(
-        within(array, limits.min, limits.max + 1), f"{where} must be {node['dtype']}"
-    )
-    return array.astype(node["dtype"])
 
 
 def groups(numbers: np.ndarray, signed: bool = False) -> np.ndarray:

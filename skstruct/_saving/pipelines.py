@@ -88,7 +88,7 @@ def save(
         "estimator": writer.value(model, ""),
         **write_origin(origin, writer),
     }
-    write_container(path, header, writer.arrays, writer.zipped)
+    write_container(path, header, writer.arrays, writer.packing_of_file)
     set_origin(model, origin)
 
 

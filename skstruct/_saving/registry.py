@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from .._data.card import Card
     from .._data.source_layout import SourceLayout
+    from .forms import Packing
 
 T = TypeVar("T")
 
@@ -171,8 +172,8 @@ class Savable(KeepsState, SaysWhy):
 
     def _contents(
         self, training: bool, origin: Origin
-    ) -> tuple[dict[str, Any], dict[str, np.ndarray], bool]:
-        """Return the header and arrays of a file, and whether it is compressed."""
+    ) -> tuple[dict[str, Any], dict[str, np.ndarray], Packing]:
+        """Return the header and arrays of a file, and how small it is made."""
         writer = Writer(training, estimator_state)
         header = {
             "kind": "model",
@@ -180,7 +181,7 @@ class Savable(KeepsState, SaysWhy):
             "estimator": estimator_state(self, writer, ""),
             **write_origin(origin, writer),
         }
-        return header, writer.arrays, writer.zipped
+        return header, writer.arrays, writer.packing_of_file
 
     def compress(
         self,

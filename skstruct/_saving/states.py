@@ -28,6 +28,7 @@ from .container import (
     require,
 )
 from .fields import Field, Table, json_node
+from .forms import FASTEST, SMALLEST
 from .label_sets import classes_of
 from .origin import Origin, origin_of, read_origin, set_origin, write_origin
 from .repeated import Repeated
@@ -137,7 +138,10 @@ class KeepsState:
             "estimator": {**parts, "state": state},
             **write_origin(origin_of(self), writer),
         }
-        data = container_array(header, writer.arrays)
+        # What is read of a compressed model are no views in any case.
+        compressed = writer.packing_of_file == SMALLEST
+        packing = FASTEST if compressed else None
+        data = container_array(header, writer.arrays, packing)
         return data, writer.beside or []
 
     def __setstate__(self, state: State) -> None:

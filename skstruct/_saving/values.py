@@ -38,7 +38,8 @@ from .fields import (
     number,
     string,
 )
-from .packing import NARROWED, groups, narrowed, widened
+from .forms import FAST
+from .packing import from_groups, groups
 
 LONG = 1000
 """Collections longer than this become an array of their JSON text: the header of a file
@@ -94,8 +95,8 @@ class Writer:
     packed : str or None
         Type of the weights of the model that is being written, if it is a compressed
         one.
-    zipped : bool
-        Whether arrays are compressed: there is a compressed model.
+    packing_of_file : Packing
+        How small the file is made: as small as possible with a compressed model in it.
     """
 
     def __init__(
@@ -110,7 +111,7 @@ class Writer:
         self.training = training
         self.smaller = smaller
         self.packed: str | None = None
-        self.zipped = False
+        self.packing_of_file = FAST
         self._encode_estimator: Any = encode_estimator  # None: nothing is within
         self._numbers: dict[
             int, int
@@ -118,8 +119,8 @@ class Writer:
 
     @contextlib.contextmanager
     def packing(self, dtype: str | None) -> Iterator[None]:
-        """Return a context in which weights are stored as that type and integers in few
-        bytes; None: as they are.
+        """Return a context in which weights are stored as that type; None: as they
+        are.
         """
         before = self.packed
         self.packed = dtype
@@ -130,19 +131,6 @@ class Writer:
 
     def array(self, name: str, array: np.ndarray) -> dict[str, Any]:
         """Store an array, and return the reference to it."""
-        if self.packed is None or array.dtype.name not in NARROWED:
-            return self._whole(name, array)
-        array, node = narrowed(array)
-        return {**self._whole(name, array), **node}
-
-    def groups(
-        self, name: str, array: np.ndarray, signed: bool = False
-    ) -> dict[str, Any]:
-        """Store integers, int64 for a reader, seven bits at a time; see ``packing``."""
-        node = {"dtype": "int64", "groups": "signed" if signed else "unsigned"}
-        return {**self._whole(name, groups(array, signed)), **node}
-
-    def _whole(self, name: str, array: np.ndarray) -> dict[str, Any]:
         unique = name
         number = 2
         while unique in self.arrays:
@@ -150,6 +138,13 @@ class Writer:
             number = number + 1
         self.arrays[unique] = array
         return {"$array": unique}
+
+    def groups(
+        self, name: str, array: np.ndarray, signed: bool = False
+    ) -> dict[str, Any]:
+        """Store integers, int64 for a reader, seven bits at a time; see ``packing``."""
+        node = self.array(name, groups(array, signed))
+        return {**node, "groups": "signed" if signed else "unsigned"}
 
     def value(self, value: Any, name: str) -> Any:
         """Return the JSON of any value; ``name`` starts the names of arrays.
@@ -237,7 +232,7 @@ class Writer:
 
     def _any_array(self, array: np.ndarray, name: str) -> dict[str, Any]:
         if array.dtype.name in _ARRAYS and array.dtype.isnative:
-            return self._whole(name, array)
+            return self.array(name, array)
         tag = {"U": "$text", "O": "$objects"}.get(array.dtype.kind)
         if tag is None:
             raise TypeError(f"an array of dtype {array.dtype} cannot be saved")
@@ -308,8 +303,10 @@ class Reader:
             f"{where}: array {node['$array']!r} is absent or used twice",
         )
         array = self._arrays.pop(node["$array"])
-        if "dtype" in node:
-            array = widened(array, node, where)
+        if "groups" in node:
+            kind = node["groups"]
+            require(kind in ("signed", "unsigned"), f"{where}: unknown groups")
+            array = from_groups(array, kind == "signed", where)
         require(
             dtype is None or array.dtype == dtype, f"{where} must be {np.dtype(dtype)}"
         )

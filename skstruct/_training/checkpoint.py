@@ -26,6 +26,7 @@ import numpy as np
 
 from .._data.inputs import describe
 from .._saving.container import ModelFileError, read_container, write_container
+from .._saving.forms import FASTEST
 from .._version import __version__
 from .chunks import with_arrays_changed
 
@@ -45,9 +46,6 @@ MOST_TIME = 0.02
 
 OLD_SECONDS = 3600.0
 """Age from which a temporary file belongs to nobody any more."""
-
-_SPARSE_FROM = 4096
-"""Entries from which an array that is mostly zero is stored by its other entries."""
 
 
 # --------------------------------------------------------------------------------------
@@ -78,38 +76,6 @@ def with_arrays(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
         return found
 
     return with_arrays_changed(value, kept, name)
-
-
-def _packed(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Write arrays that are mostly zero as three: size, places and entries."""
-    out = {}
-    for name, array in arrays.items():
-        if (
-            array.ndim == 1
-            and array.dtype.itemsize == 8
-            and _SPARSE_FROM <= array.shape[0] < 2**31
-        ):
-            places = np.flatnonzero(array.view(np.int64))  # the bits: -0.0 is not zero
-            if 2 * places.shape[0] < array.shape[0]:
-                out[f"{name}:size"] = np.array([array.shape[0]], np.int64)
-                out[f"{name}:places"] = places.astype(np.int32)
-                array = array[places]
-        out[name] = array
-    return out
-
-
-def _unpacked(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Turn what :func:`_packed` gave into the arrays again."""
-    out = {}
-    for name, array in arrays.items():
-        if name.endswith((":size", ":places")):
-            continue
-        if f"{name}:places" in arrays:
-            out[name] = np.zeros(int(arrays[f"{name}:size"][0]), array.dtype)
-            out[name][arrays[f"{name}:places"]] = array
-        else:
-            out[name] = array
-    return out
 
 
 # --------------------------------------------------------------------------------------
@@ -166,7 +132,7 @@ class Checkpoint:
                     f"it was written with numpy {written}, and random numbers of numpy "
                     f"{np.__version__} may differ. Install numpy {written} to go on"
                 )
-            return header["state"], _unpacked(arrays)
+            return header["state"], arrays
         except FileNotFoundError:
             return None
         except (ModelFileError, KeyError) as error:
@@ -211,7 +177,7 @@ class Checkpoint:
         }
         # The same fit may run in another process, or thread, at the same time.
         temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}.tmp")
-        write_container(self.path, header, _packed(arrays), temporary=temporary)
+        write_container(self.path, header, arrays, FASTEST, temporary)
         self._ended = time.perf_counter()
         self._seconds = self._ended - began
         return True

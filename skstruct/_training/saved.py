@@ -29,6 +29,7 @@ from .._saving.fields import (
     string,
     value,
 )
+from .._saving.forms import SMALLEST
 from .._saving.packing import COMPRESSED
 from .._saving.registry import Savable
 from .._saving.stores import CLOCK, RULE
@@ -177,7 +178,8 @@ class SavableLearner(Savable):
         # Training would have put a whole model in the place of a compressed one.
         kept = writer.training and model.packed is None
         known = Members({"divisor": getattr(model, "divisor", 0), "kept": kept})
-        writer.zipped = writer.zipped or model.packed is not None
+        if model.packed is not None:
+            writer.packing_of_file = SMALLEST
         with writer.packing(model.packed):
             state = model.FIELDS.write(model, writer, f"{name}model", known)
         state.update(STATE.write(model, writer, name))

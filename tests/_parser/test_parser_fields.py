@@ -166,12 +166,8 @@ def _negative_steps(state, arrays):
         (_say(lambda s: s["keys"]["values"].pop()), "keys.values must be three"),
         (_say(lambda s: s["keys"]["steps"].update(groups="some")), "unknown groups"),
         (
-            _say(lambda s: s["keys"]["steps"].update(dtype=["int64"])),
-            "keys: integers expected",
-        ),
-        (
-            _say(lambda s: s["keys"]["steps"].update(dtype={})),
-            "keys: integers expected",
+            _say(lambda s: s["keys"]["steps"].update(groups=["signed"])),
+            "unknown groups",
         ),
         (
             _say(lambda s: s["weights"].update(divisor=0)),

@@ -5,6 +5,7 @@ skstruct predicts.
 import itertools
 import json
 import struct
+import zlib
 
 import pytest
 
@@ -17,6 +18,29 @@ CODES = dict(
         "?bhiqBHIQfd",
     )
 )
+USED = set()
+"""Forms that the files had."""
+
+
+def elements(a, part):
+    """The elements of an array, given what the header says and the bytes behind."""
+    n = 1
+    for m in a["shape"]:
+        n *= m
+    USED.update(a.keys() - {"name", "dtype", "shape", "offset"})
+    if "zlib" in a:
+        part = zlib.decompress(part[: a["zlib"]])
+    stored = struct.Struct(f"<{a.get('held', n)}{CODES[a.get('as', a['dtype'])]}")
+    found = list(stored.unpack_from(part))
+    if a.get("steps"):
+        columns = 1 if len(a["shape"]) < 2 else n // a["shape"][0]
+        for k in range(columns, n):
+            found[k] += found[k - columns]
+    if "held" in a:
+        bits = "".join(f"{byte:08b}" for byte in part[stored.size :])
+        held = iter(found)
+        found = [next(held) if bit == "1" else 0 for bit in bits[:n]]
+    return found
 
 
 def read(path):
@@ -24,12 +48,7 @@ def read(path):
     (length,) = struct.unpack_from("<Q", data, 12)
     header, arrays = json.loads(data[20 : 20 + length]), {}
     for a in header["arrays"]:
-        n = 1
-        for m in a["shape"]:
-            n *= m
-        arrays[a["name"]] = struct.unpack_from(
-            f"<{n}{CODES[a['dtype']]}", data, 20 + length + a["offset"]
-        )
+        arrays[a["name"]] = elements(a, data[20 + length + a["offset"] :])
     return header["estimator"]["state"]["model"], lambda node: arrays[node["$array"]]
 
 
@@ -120,3 +139,4 @@ def test_a_reader_from_the_documentation_alone(tmp_path, order):
         assert best == pytest.approx(tagger.decision_function([tokens])[0])
         predicted = tuple(labels.index(label) for label in tagger.predict([tokens])[0])
         assert scores[predicted] == pytest.approx(best)
+    assert {"as", "steps", "zlib"} <= USED

@@ -7,9 +7,7 @@ from skstruct._saving.container import ModelFileError
 from skstruct._saving.packing import (
     from_groups,
     groups,
-    narrowed,
     numerators,
-    widened,
 )
 
 
@@ -23,15 +21,6 @@ def test_groups_of_seven_bits(signed):
     assert from_groups(data, signed, "x").tolist() == numbers.tolist()
     with pytest.raises(ModelFileError, match="a number does not end"):
         from_groups(np.array([128], np.uint8), signed, "x")
-
-
-@pytest.mark.parametrize("values", [[], [5, 3], [9 * k for k in range(999)]])
-def test_narrow_integers_become_wide(values):
-    array = np.array(values, np.int64)
-    narrow, node = narrowed(array)
-    assert narrow.itemsize < 8
-    found = widened(narrow, node, "x")
-    assert found.dtype == np.int64 and found.tolist() == values
 
 
 def test_means_are_numerators():
