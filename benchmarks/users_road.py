@@ -6,11 +6,15 @@ the best of several runs that take turns; what is quoted are ratios.
 """
 
 import argparse
+import pathlib
+import statistics
+import tempfile
 import time
 import warnings
 
 import sklearn_crfsuite
 
+import skstruct
 from benchmarks.common import Stopwatch, corpus, n_tokens, read_columns, table
 from skstruct import L1CRF, PassiveAggressiveTagger, StructuredPerceptron
 from skstruct.interchange import load_crfsuite
@@ -258,7 +262,46 @@ def fitting(X, y, arguments):
     table([*header, "passes"], rows)
 
 
-PARTS = ("fitting", "tagging", "imported", "online")
+def files(X, y, arguments):
+    """Save models of a part of the corpus and of all: megabytes, time to load."""
+    rows = []
+    for n in (1500, len(X)):
+        theirs = crfsuite(100).fit(X[:n], y[:n])
+        size = pathlib.Path(theirs.modelfile.name).stat().st_size
+        rows.append([f"{n:,}", "CRFsuite", f"{size / 1e6:.2f}", "", "", ""])
+        ours = L1CRF(c1=0.1, c2=0.1, all_pairs="transitions", n_jobs=1, random_state=0)
+        online = StructuredPerceptron(max_iter=arguments.epochs, random_state=0)
+        for model in (ours, online):
+            model.fit(X[:n], y[:n])
+            found = [
+                saved(model),
+                saved(model, training=False)[0],
+                saved(model.compress())[0],
+            ]
+            (size, seconds), *smaller = found
+            cells = [f"{each / 1e6:.2f}" for each in (size, *smaller)]
+            rows.append(
+                [f"{n:,}", type(model).__name__, *cells, f"{seconds * 1e3:.0f}"]
+            )
+    print("\nfiles, MB\n")
+    header = ["sentences", "", "save", "training=False", "compress()", "load, ms"]
+    table(header, rows)
+
+
+def saved(model, **options):
+    """The bytes of a model's file, and the seconds of processor time to load it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "model")
+        model.save(path, **options)
+        seconds = []
+        for _ in range(5):
+            began = time.process_time()
+            skstruct.load(path)
+            seconds.append(time.process_time() - began)
+        return path.stat().st_size, statistics.median(seconds)
+
+
+PARTS = ("fitting", "tagging", "imported", "online", "files")
 
 
 def main():
@@ -282,6 +325,8 @@ def main():
         imported(X, y, X_test, arguments)
     if "online" in arguments.part:
         online(X, y, X_test, y_test, arguments)
+    if "files" in arguments.part:
+        files(X, y, arguments)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,17 @@ skstruct predicts.
 
 import itertools
 import json
+import pathlib
+import re
 import struct
 import zlib
 
+import numpy as np
 import pytest
 
 from skstruct import StructuredPerceptron
+from skstruct._saving.container import write_container
+from skstruct._saving.forms import FAST, FASTEST
 from skstruct.datasets import make_hmm_sequences
 
 CODES = dict(
@@ -85,6 +90,32 @@ def features(side, array, tokens, ids, left, right):
             row = array(compound["row"])[k] if k >= 0 else -1
             found[t] += [row + s] * (row >= 0)
     return found
+
+
+def test_the_reader_on_the_page(tmp_path):
+    """It reads every bit that ours reads."""
+    page = pathlib.Path(__file__).parents[2] / "docs" / "file-format.md"
+    text = page.read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(import .*?)```", text, re.DOTALL)
+    names = {}
+    exec(code, names)  # what the page says
+    rng = np.random.default_rng(0)
+    arrays = {
+        "held": np.where(np.arange(900) % 8, 0.0, rng.normal(size=900)).reshape(9, -1),
+        "negative": np.where(np.arange(900) % 8, 0.0, -0.0),
+        "as": np.arange(9000.0).reshape(2, 4500),
+        "both": np.where(np.arange(9000) % 8, 0, np.arange(9000)),
+        "steps": np.arange(9000).reshape(-1, 2) * 30,
+        "none": rng.normal(size=30).astype(np.float32),
+        "one": np.array(True),
+    }
+    for packing in (FASTEST, FAST):
+        write_container(tmp_path / "m", {"kind": "model"}, arrays, packing)
+        header, found = names["read"](tmp_path / "m")
+        assert header == {"kind": "model"} and found.keys() == arrays.keys()
+        for name, array in arrays.items():
+            assert found[name].dtype == array.dtype and found[name].shape == array.shape
+            assert found[name].tobytes() == array.tobytes()
 
 
 @pytest.mark.parametrize("order", [1, 2])
