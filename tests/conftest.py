@@ -3,6 +3,9 @@
 Corpora. A few tests read corpora that are not part of the package, from the folder ``SKSTRUCT_DATA``
 (default: ``../shared/data``, seen from the repository); where one is absent they skip.
 
+Kernels. They are kept in the user's folder for caches, by the sources of all kernels, so that
+another clone does not compile them again; ``NUMBA_CACHE_DIR`` is another folder.
+
 Hypothesis. The default profile, ``ci``, draws the same few examples in every run;
 ``--hypothesis-profile=weekly`` draws many new ones.
 """
@@ -10,9 +13,11 @@ Hypothesis. The default profile, ``ci``, draws the same few examples in every ru
 import gc
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -50,6 +55,29 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+UNUSED = 30 * 24 * 3600
+"""Seconds after which kernels of other sources are removed."""
+
+
+def keep_kernels():
+    """Choose the folder of compiled kernels, for this process and those it starts."""
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    if sys.platform == "win32":
+        home = os.environ.get("LOCALAPPDATA") or home
+    folder = pathlib.Path(home, "skstruct-tests")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for kept in folder.iterdir():
+            if time.time() - kept.stat().st_mtime > UNUSED:
+                shutil.rmtree(kept, ignore_errors=True)
+    except OSError:  # kernels are kept where the package is
+        return
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+
+
+keep_kernels()
 FILL_THE_CACHE = "import skstruct; skstruct.warm_up(all=True)"
 
 
