@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _NOT_ON_CARD = frozenset(
     "run usage_error default_of format traceback files model dev text force verbose cluster "
-    "dry_run given also_read lexicon template holdout cv n_jobs".split()
+    "update dry_run given also_read lexicon template holdout cv n_jobs".split()
 )
 """Arguments of ``train`` that are not among the options on a card, which has them
 elsewhere, or which nobody asks for afterwards.

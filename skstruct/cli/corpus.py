@@ -552,19 +552,26 @@ def first_file(arguments: Arguments, task: str) -> Iterator[tuple[Source, Layout
     layout : Layout
     """
     path = arguments.files[0]
+    check_annotated(arguments)
+    with Source(path, arguments.encoding) as source:
+        layout = layout_of(arguments, source, task=task)
+        yield source, with_types(arguments, layout, path)
+
+
+def check_annotated(arguments: Arguments) -> None:
+    """Refuse ``--annotated`` of a file that is not read."""
     for annotated, _ in arguments.annotated:
         if annotated not in arguments.files:
             arguments.usage_error(f"--annotated: {annotated} is not among the files")
-    with Source(path, arguments.encoding) as source:
-        layout = layout_of(arguments, source, task=task)
-        yield source, _with_annotated_types(arguments, layout, path)
 
 
-def read_files(arguments: Arguments, source: Source, layout: Layout) -> Corpus:
+def read_files(
+    arguments: Arguments, source: Source, layout: Layout, inputs: Inputs | None = None
+) -> Corpus:
     """Read all files to learn from, of which `first_file` has opened the first, as one
-    `Corpus`.
+    `Corpus`; for ``inputs`` see `layout_of`.
     """
-    parts = [read_all(source, layout)]
+    parts = [read_all(source, layout, inputs)]
     parts += (read_all(*further) for further in _further_files(arguments, layout))
     joined: dict[str, Any] = {
         name: flatten([getattr(part, name) for part in parts])
@@ -583,7 +590,7 @@ def _further_files(
     """Open the files behind the first, one after the other, each with its layout."""
     for path in arguments.files[1:]:
         with Source(path, arguments.encoding) as source:
-            of_file = _with_annotated_types(arguments, layout, path)
+            of_file = with_types(arguments, layout, path)
             _tell_format(arguments, source)
             yield source, of_file
 
@@ -632,7 +639,7 @@ def _documents(parts: list[Corpus]) -> list[str | None]:
     ]
 
 
-def _with_annotated_types(arguments: Arguments, layout: Layout, path: str) -> Layout:
+def with_types(arguments: Arguments, layout: Layout, path: str) -> Layout:
     """Return the layout of one of the files to learn from, whose reader knows which
     types of spans the file annotates, if that is not all.
     """

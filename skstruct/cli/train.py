@@ -27,18 +27,15 @@ from .._data.inputs import SPANS, TREES
 from .._data.places import counted
 from .._sklearn import innermost, layers, outermost_value
 from .._taggers.abilities import span_labels
-from .._taggers.constraints import BrokenConstraint
 from .._taggers.default_tagger import OF_CHARACTERS
-from .._training.held_out import NAMES as HELD_OUT_ARGUMENTS
 from .._training.parameters import parameters_named
 from ..datasets.formats.entry import TokenFormat
 from ..datasets.formats.source import Source
 from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
-from . import evaluate, held_out
+from . import evaluate, held_out, update
 from .cards import card_for, counts_of, sources_of
 from .common import (
-    CommandError,
     check_inputs,
     checked_type,
     positive,
@@ -48,20 +45,17 @@ from .common import (
 from .corpus import batches, first_file, read, read_files, with_source_layout
 from .documents import split_by_document
 from .first_record import tell_understood
-from .input_files import tell_empty, tell_labels
-from .learnable import check_learnable, check_learned
+from .learnable import check_learned
 from .learners import add_features, add_learner, features_of, fit_of, new_model, task_of
-from .located import located, locating
-from .merging import PREFERENCES, merged, warn_of_shared
+from .learning import amount_of, learn, reset_session_parameters, to_learn, write
+from .located import locating
+from .merging import PREFERENCES, warn_of_shared
 from .model_layout import learned_layout
 from .options import add_corpus, add_options, lexicon, repeated
 from .repair import repairer
 from .targets import add_output, printed_beside, takes_standard
 
 if TYPE_CHECKING:
-    from .._data.card import Card
-    from .._data.source_layout import SourceLayout
-    from ..datasets.kinds import Kind
     from .common import Arguments, Model
     from .corpus import Corpus, Layout
 
@@ -96,6 +90,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "early_stopping=True it chooses the best epoch"
     )
     takes_standard(parser.add_argument("--dev", metavar="FILE", help=what))
+    what = (
+        "let this model go on learning, in place of a new one; --dev and --holdout print "
+        "the scores of old and of new labels before and after"
+    )
+    parser.add_argument("--update", metavar="MODEL", help=what)
     add_corpus(parser)
     add_options(parser)
     group = parser.add_argument_group("learning")
@@ -196,6 +195,9 @@ def _add_wrappers(add: Callable[..., Any]) -> None:
 def run(arguments: Arguments) -> int | None:
     """Train by the arguments, write the model, and print how good it is."""
     _check_usage(arguments)
+    if arguments.update is not None:
+        update.run(arguments)
+        return None
     _check_files(arguments)
     task = task_of(arguments)
     sources = sources_of(arguments)
@@ -223,12 +225,11 @@ def run(arguments: Arguments) -> int | None:
                 counts = counts_of(corpus, model)
     check_learned(arguments, model)
     seconds = time.perf_counter() - began
-    _reset_session_parameters(model)
-    score = None if unseen is None else unseen.to_dict()
-    _write(
+    reset_session_parameters(model)
+    write(
         arguments,
         model,
-        card=card_for(arguments, sources, counts, score),
+        card=card_for(arguments, sources, counts, unseen and unseen.to_dict()),
         source_layout=learned_layout(layout, corpus, model),
     )
     _tell_chosen(arguments, model)
@@ -261,11 +262,7 @@ def _corpora(
     corpus = None
     if arguments.stream is None:
         corpus = read_files(arguments, source, layout)
-        tell_understood(corpus, _amount(corpus.kind, *corpus.amounts))
-        corpus = repair(merged(corpus, arguments.prefer))
-        check_learnable(arguments, corpus, task)
-        tell_empty(corpus)
-        tell_labels(corpus)
+        corpus = to_learn(arguments, corpus, repair, task)
         _tell_raw_text(arguments, corpus)
     if arguments.dev is None:
         return corpus, None
@@ -323,17 +320,6 @@ def _score_held_out(
         corpus,
         lambda other, part: _learn_documents(arguments, other, part, dev),
     )
-
-
-def _write(
-    arguments: Arguments, model: Model, card: Card, source_layout: SourceLayout
-) -> None:
-    """Write a model: small, with the same weights to the last bit, unless its training
-    is kept.
-    """
-    keep = arguments.keep_training
-    written = model if keep else model.compress(dtype="float64")
-    written.save(arguments.model, training=keep, card=card, source_layout=source_layout)
 
 
 def _check_usage(arguments: Arguments) -> None:
@@ -403,11 +389,6 @@ def _learn_clusters(arguments: Arguments, model: Any, parameter: str) -> None:
     model.set_params(**{parameter: table})
 
 
-def _amount(kind: Kind, *numbers: int) -> str:
-    """Write how many sequences and elements there are, as ``40 sentences, 900 tokens``."""
-    return ", ".join(map(counted, numbers, kind.units))
-
-
 def _learn_whole(
     arguments: Arguments, model: Any, corpus: Corpus, dev: Corpus | None
 ) -> None:
@@ -426,52 +407,7 @@ def _learn_documents(
     has_dev = dev is not None
     with split_by_document(model, corpus, arguments.seed, has_dev) as shown:
         judge = dev if has_dev else shown.held_out
-        _learn(fit_of(arguments, model), shown.corpus, judge, **shown.metadata)
-
-
-def _learn(
-    method: Callable[..., Any],
-    corpus: Corpus,
-    dev: Corpus | None = None,
-    **metadata: Any,
-) -> None:
-    """Call ``fit`` or ``partial_fit``, whose errors become those of files and lines.
-
-    Parameters
-    ----------
-    method : callable
-        The method, or what `fit_of` returns.
-    corpus : Corpus
-    dev : Corpus, optional
-        The held-out corpus.
-    **metadata
-        Further arguments of the method.
-    """
-    given = dict(metadata)
-    if dev is not None:
-        given |= {"X_val": dev.X, "y_val": dev.y}
-    if corpus.weights is not None:
-        given["sample_weight"] = corpus.weights
-    try:
-        method(corpus.X, corpus.y, **given)
-    except ValueError as error:
-        wrong = corpus
-        if dev is not None and _is_about_held_out(error):
-            wrong = dev
-        found = located(error, wrong.name, wrong.places)
-        if isinstance(error, BrokenConstraint) and (error.remedy or wrong is dev):
-            found = CommandError(
-                f"{str(found).removesuffix(error.remedy)}; --repair rewrites the labels"
-            )
-        raise found from error
-
-
-def _is_about_held_out(error: ValueError) -> bool:
-    """Tell whether an error of ``fit`` is about ``X_val`` or ``y_val``: a `PlaceError`
-    has the argument's name, others begin with it.
-    """
-    name = getattr(error, "name", None) or str(error)
-    return name.startswith(HELD_OUT_ARGUMENTS)
+        learn(fit_of(arguments, model), shown.corpus, judge, **shown.metadata)
 
 
 def _tell_chosen(arguments: Arguments, model: Any) -> None:
@@ -527,12 +463,12 @@ def _stream(
                 for corpus in batches(source, layout, arguments.stream):
                     if epoch == 1 and not amount[0]:
                         _tell_begun(corpus, layout)
-                    _learn(model.partial_fit, repair(corpus))
+                    learn(model.partial_fit, repair(corpus))
                     amount = [a + b for a, b in zip(amount, corpus.amounts)]
-            tell(f"epoch {epoch}: {_amount(layout.kind, *amount)}")
+            tell(f"epoch {epoch}: {amount_of(layout.kind, *amount)}")
     except BaseException as error:
         if epoch > 1 or amount[0] or isinstance(error, KeyboardInterrupt):
-            learned = f"{_amount(layout.kind, *amount)} of epoch {epoch}"
+            learned = f"{amount_of(layout.kind, *amount)} of epoch {epoch}"
             _save_partial(model, arguments, learned)
         raise
     return dict(zip((f"{unit}s" for unit in layout.kind.units), amount))
@@ -541,24 +477,8 @@ def _stream(
 def _tell_begun(corpus: Corpus, layout: Layout) -> None:
     """Say of a stream how it is read, by its first piece."""
     begun = with_source_layout(corpus, layout)
-    amount = _amount(layout.kind, *corpus.amounts)
+    amount = amount_of(layout.kind, *corpus.amounts)
     tell_understood(begun, f"at first {amount}")
-
-
-def _reset_session_parameters(model: Any) -> None:
-    """Reset the parameters that concern this training only: ``verbose``, and the folder
-    of ``checkpoint``.
-    """
-    of_training = {"verbose": 0, "checkpoint": None}
-    for layer in layers(model):
-        names = {name: name.rpartition("__")[2] for name in layer.get_params()}
-        layer.set_params(
-            **{
-                name: of_training[last]
-                for name, last in names.items()
-                if last in of_training
-            }
-        )
 
 
 def _save_partial(model: Any, arguments: Arguments, learned: str | None = None) -> None:
@@ -577,7 +497,7 @@ def _save_partial(model: Any, arguments: Arguments, learned: str | None = None) 
         return  # a pipe, say, beside which nothing is written
     try:
         check_is_fitted(model)
-        _reset_session_parameters(model)
+        reset_session_parameters(model)
         model.save(path)
     except NotFittedError:  # the first epoch was not complete, or the members were not
         tell("no model was kept; to resume next time, pass --param checkpoint=FOLDER")

@@ -12,7 +12,7 @@ from .._data.elements import spelled
 from .._data.scheme_rules import LabelTable
 from .._data.types import Corpus
 from .._sklearn import final_step
-from ..metrics.task_scores import Scores, figure, scores_of
+from ..metrics.task_scores import figure, scores_of
 
 
 class LabelChange(NamedTuple):
@@ -68,8 +68,8 @@ class Forgetting(list[LabelChange]):
     def __str__(self) -> str:
         rows = [
             ("all", "", *self.overall),
-            ("old labels", "", *self.old),
-            ("new labels", "", *self.new),
+            *([("old labels", "", *self.old)] if self else []),
+            *([("new labels", "", *self.new)] if self else []),
             *((c.label, "new" if c.is_new else "", c.before, c.after) for c in self),
         ]
         width = max(len(str(name)) for name, *_ in rows)
@@ -121,26 +121,49 @@ def forgetting(
     ['V']
     """
     estimator.partial_fit  # noqa: B018  # an error says why there is none
-    task = final_step(estimator).estimator.inputs.task
-    before = scores_of(task, X_val, y_val, estimator.predict(X_val))
+    before = estimator.predict(X_val)
     further = deepcopy(estimator).partial_fit(X, y)
-    after = scores_of(task, X_val, y_val, further.predict(X_val))
-    sides = before, after
-    known = _known_labels(estimator)
-    changes = []
+    known = known_labels(estimator)
+    task = final_step(estimator).estimator.inputs.task
+    return changes(task, X_val, y_val, (before, further.predict(X_val)), known)
+
+
+def changes(
+    task: str,
+    X: Any,
+    y: Corpus,
+    predicted: tuple[Corpus, Corpus],
+    known: set[str],
+    scheme: str = "auto",
+) -> Forgetting:
+    """Compare what was predicted before and after.
+
+    Parameters
+    ----------
+    task : {"labels", "words", "spans", "trees"}
+    X, y
+        Held-out sequences.
+    predicted : (before, after)
+    known : set of str
+        Labels and types that were known before, as of :func:`known_labels`.
+    scheme : str, default="auto"
+        Of labels, as of `scores_of`.
+    """
+    before, after = (scores_of(task, X, y, each, scheme=scheme) for each in predicted)
+    if scheme == "auto" and before.table != after.table:
+        # The labels of one side alone look like segments: scores of another kind.
+        return changes(task, X, y, predicted, known, "none")
+    found = []
     for label in dict.fromkeys([*after.by_label, *before.by_label]):
-        rows = [side.by_label.get(label) for side in sides]
+        rows = [side.by_label.get(label) for side in (before, after)]
         f1 = [nan if row is None else row["f1"].value for row in rows]
         support = max(row["support"] for row in rows if row is not None)
-        changes.append(LabelChange(label, label not in known, f1[0], f1[1], support))
-    return Forgetting(changes, (_main(before), _main(after)))
+        found.append(LabelChange(label, label not in known, f1[0], f1[1], support))
+    main = after.main
+    return Forgetting(found, (before.overall[main].value, after.overall[main].value))
 
 
-def _main(scores: Scores) -> float:
-    return scores.overall[scores.main].value
-
-
-def _known_labels(estimator: Any) -> set[str]:
+def known_labels(estimator: Any) -> set[str]:
     """Return the labels that a model knows, and the types of those of a scheme."""
     inner = final_step(estimator).estimator
     while not hasattr(inner, "classes_"):

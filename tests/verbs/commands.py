@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from cli_cases import run
 from model_cases import bags, dicts
 from serving_cases import asked
 from ties import assert_same_where_decided
@@ -15,7 +16,7 @@ from skstruct.datasets import read_spans
 from skstruct.interchange import load_crfsuite
 from skstruct.serving import app
 
-from .cell import verb
+from .cell import Refused, costly, verb
 
 
 @verb
@@ -86,6 +87,26 @@ def evaluate(cell):
         cell.kind
     ]
     assert scores[name] == pytest.approx(cell.model.score(cell.X, cell.y))
+
+
+@costly
+def update(cell):
+    """``train --update`` learns from a file what ``partial_fit`` does from lists."""
+    corpus = cell.corpus()
+    if cell.kind == "words":  # with their tags
+        lines = (
+            ["/".join([w] if isinstance(w, str) else w) for w in y] for y in cell.y
+        )
+        corpus = cell.write("".join(" ".join(line) + "\n" for line in lines))
+    out = cell.folder / "further"
+    given = "train", corpus, *cell.reading(), "--update", cell.saved(), "-m", out
+    code, _, said = run(cell.capsys, *given, "--force")
+    if code:
+        raise Refused(said)
+    expected = cell.copy().partial_fit(cell.X, cell.y)
+    found = skstruct.load(out)
+    assert found.predict(cell.X) == expected.predict(cell.X)
+    assert found.info()["card"]["parent"]["name"] == "model"
 
 
 @verb

@@ -13,6 +13,10 @@ COLUMNS_ONLY = (
     "dicts or lists of features, which the command line cannot; use it in Python",
 )
 NO_NUMBERS = Refused, "rows of numbers, which the command line cannot; use it in Python"
+NO_STEPS = (
+    Refused,
+    "models of train -a perceptron, and of train without -a, go on|use it in Python",
+)
 NOT_A_TAGGER = TypeError, "needs a tagger whose scores are sums over a chain"
 NO_SCORES = (
     TypeError,
@@ -96,6 +100,11 @@ LACKS = {
     "partial_fit": {"sets spans-l1crf* spans-averager-l1crf* spans-calibrated spans-mixer spans-reranker": ABSENT,
                     f"l1crf l1crf-* averager-l1crf* {CALIBRATED} {SHARDS} {RERANKERS} segmenter-l1crf*"
                     " segmenter-averager-l1crf* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
+    "update": {"sets spans-l1crf* spans-averager-l1crf* spans-calibrated spans-mixer spans-reranker": NO_STEPS,
+                    f"l1crf l1crf-* averager-l1crf* {CALIBRATED} {SHARDS} {RERANKERS} segmenter-l1crf*"
+                    " segmenter-averager-l1crf* segmenter-calibrated segmenter-mixer segmenter-reranker": NO_STEPS,
+               "segmenter segmenter-*": (Refused, "a segmenter and reads text, not word-tag"),
+               "*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
     "forgetting": {"sets spans-l1crf* spans-averager-l1crf* spans-calibrated spans-mixer spans-reranker": ABSENT,
                     f"l1crf l1crf-* averager-l1crf* {CALIBRATED} {SHARDS} {RERANKERS} segmenter-l1crf*"
                     " segmenter-averager-l1crf* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
