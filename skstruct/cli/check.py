@@ -1,11 +1,10 @@
 """``skstruct check``: find labels of a corpus that are probably wrong.
 
-Say what FILE holds and all that is wrong in it; exit with 1 if training would refuse it.
-Then train a tagger on parts of the corpus, and let it judge the others. Print what is
-suspicious, the most suspicious first: how probable an error is, its kind, the place,
-what is given, what is suggested, both with their text, and the words around. Of
-annotated texts, and of columns with labels such as B-PER, these are whole spans,
-missing ones too.
+Describe FILE and list its faults; exit with 1 if training would refuse it. Then train
+taggers on parts of the corpus to judge the other parts, and print suspicious labels,
+the most suspicious first: the probability of an error, its kind, the place, the given
+and the suggested label, both with their text, and the context. In annotated texts, and
+in columns with labels such as B-PER, these are whole spans, including missing ones.
 """
 
 from __future__ import annotations
@@ -65,26 +64,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--top",
         type=positive,
         metavar="N",
-        help="how many to print and write (default: as far as errors are expected)",
+        help=(
+            "number of findings to print and write (default: the expected "
+            "number of errors)"
+        ),
     )
-    add("--by-kind", action="store_true", help="print each kind of error by itself")
+    add("--by-kind", action="store_true", help="print each kind of error separately")
     add(
         "--json",
         action="store_true",
         help="print a JSON object a line",
     )
-    what = "write a page of HTML, or what --write says"
+    what = "file for an HTML page, or for the format of --write"
     add_output(parser, "--output", "-o", help=what)
     what = (
-        "of annotated texts also those with issues, with the spans suggested, for a "
-        "person to review"
+        "format of --output; for annotated texts also the texts with issues"
+        " and suggested spans, for review"
     )
     add("--write", choices=WRITTEN, default="html", help=what)
     add("--n-jobs", type=n_jobs, metavar="N", help=THREADS)
     add_options(parser)
     group = parser.add_argument_group("learning")
     several = checked_type(int, lambda n: n >= 2, "an int of at least 2")
-    group.add_argument("--cv", type=several, default=5, metavar="N", help="parts")
+    group.add_argument(
+        "--cv", type=several, default=5, metavar="N", help="number of parts"
+    )
     add_features(group)
     add_learner(group, "l1crf")
     parser.set_defaults(

@@ -1,8 +1,8 @@
 """``skstruct compare``: train sklearn-crfsuite and skstruct on the same files.
 
 Train sklearn-crfsuite and skstruct on TRAIN with the same features, evaluate both on
-TEST, and print times and scores. Making feature strings counts for CRFsuite, compiling
-kernels does not count for skstruct.
+TEST, and print times and scores. CRFsuite's time includes making feature strings;
+skstruct's time excludes compiling kernels.
 
 Both sides start from the same Python lists, learn from the same templates, and end with
 lists of labels. They take turns in one process, so that a busy machine is busy for
@@ -70,7 +70,7 @@ _COLUMNS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("train", metavar="TRAIN", help="corpus to learn from")
+    parser.add_argument("train", metavar="TRAIN", help="training corpus")
     parser.add_argument("test", metavar="TEST", help="test corpus")
     add_options(parser)
     group = parser.add_argument_group("learning")
@@ -83,8 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--algorithm", "-a", action="append", type=_algorithm, metavar="NAME", help=what
     )
     what = (
-        "of both sides, as CRFsuite calls it: max_iterations (10 of ap and pa), c1, c2 "
-        "(1 and 0 of lbfgs)"
+        "a parameter of both, by CRFsuite's name: max_iterations (10 for ap"
+        " and pa), c1, c2 (1 and 0 for lbfgs)"
     )
     group.add_argument("--param", "-p", **repeated("NAME=VALUE", setting), help=what)
 

@@ -1,8 +1,8 @@
 """``skstruct compile``: compile ahead of the first use.
 
-Compile what is compiled at first use otherwise: by default training and prediction of
-the perceptron. What is in the cache already is not compiled again. The last line, on
-standard output, is the folder of the cache.
+Compile kernels before their first use: by default for training and prediction of the
+perceptron. Kernels in the cache are not compiled again. The last line, on standard
+output, is the folder of the cache.
 """
 
 from __future__ import annotations
@@ -27,15 +27,19 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    add("--all", action="store_true", help="every kind of model, which takes minutes")
+    add(
+        "--all",
+        action="store_true",
+        help="compile every kind of model, which takes minutes",
+    )
     what = (
-        "for any processor of this kind (x86-64, say), not for this one alone: kernels "
-        "may be slower"
+        "compile for any processor of this architecture (such as x86-64): "
+        "kernels may be slower"
     )
     add("--portable", action="store_true", help=what)
     what = (
-        "remove the kernels of this installation, but those in NUMBA_CACHE_DIR; alone, "
-        "or before compiling"
+        "remove the kernels of this installation, except in "
+        "NUMBA_CACHE_DIR; alone, or before compiling"
     )
     add("--clear", action="store_true", help=what)
 

@@ -3,7 +3,7 @@ model as one file of code.
 
 Read the model IN, of skstruct, CRFsuite (also a pickle of sklearn-crfsuite), CRF++ or
 Wapiti, and write it to OUT for one of these, or as one file of Python or JavaScript, or
-a page, that runs by itself. What a format cannot express is refused by name.
+as a page, that needs no package. An error names what a format cannot express.
 
 What is read is told by its content, what is written by its name, or an option.
 """
@@ -56,7 +56,11 @@ _ENDINGS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    add("source", metavar="IN", help="a model file; its content says of which tool")
+    add(
+        "source",
+        metavar="IN",
+        help="a model file; its tool is detected from the content",
+    )
     add_output(
         parser, "target", help="file to write the model to", takes_standard=False
     )
@@ -67,15 +71,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--to", choices=list(_WRITERS), help=what)
     add_encoding(parser)
     add = parser.add_argument_group("one file of code").add_argument
-    what = "how weights are written (default: exact); rounded ones take less room"
+    what = "format of the weights (default: exact); rounded ones take less space"
     add("--weights", choices=("exact", "int16", "int8"), help=what)
     add(
         "--keep",
         type=share,
         metavar="SHARE",
-        help="share of the weights that stay, the largest first",
+        help="keep only this share of the weights, the largest",
     )
-    what = "a labelled corpus, to compare the file's labels with the model's"
+    what = "a labelled corpus on which to compare the file with the model"
     takes_standard(add("--check", metavar="FILE", help=what))
     add("--title", help="the title of a page (default: the name of the file)")
     what = "the text that a page shows first; it becomes part of the file"

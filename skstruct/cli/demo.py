@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=what,
         takes_standard=False,
         is_folder=lambda _: True,
-        force="let files be replaced",
+        force="replace existing files",
     )
 
 

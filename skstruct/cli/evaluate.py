@@ -1,7 +1,7 @@
 """``skstruct evaluate``: score a model or predictions.
 
 Print token accuracy, and precision, recall and F1 of segments (as conlleval counts
-them) or words; of a parser attachment scores, with and without punctuation. Without
+them) or words; for a parser, attachment scores with and without punctuation. Without
 --model and --gold, the last two columns of FILE are the true and the predicted labels.
 
 Three ways to name what is compared: a corpus and a model; two files; or one file of
@@ -46,10 +46,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    what = (
-        "the corpus (default: standard input); before it two models, to see them "
-        "beside each other"
-    )
+    what = "the corpus (default: standard input); two models before it are compared"
     takes_standard(add("files", metavar="[A B] FILE", nargs="*", help=what))
     add_model(parser, required=False)
     what = "gold labels; use with --pred"
@@ -58,21 +55,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     takes_standard(add("--pred", metavar="FILE", help=what))
     add_options(parser)
     add = parser.add_argument_group("scores").add_argument
-    what = "of labels that encode segments; auto: segments if the labels look like it"
+    what = "scheme of labels that encode segments; auto: detected from the labels"
     add("--scheme", choices=["auto", "none", *SCHEMES], default="auto", help=what)
     add(
         "--strict",
         action="store_true",
-        help="count only segments that are spelled as --scheme spells them",
+        help="count only segments in the exact spelling of --scheme",
     )
     what = (
-        "known words, as a rule the segmented training corpus: adds the recall of "
-        "unknown words"
+        "known words, usually the segmented training corpus: adds the "
+        "recall of unknown words"
     )
     add("--vocabulary", metavar="FILE", help=what)
     what = (
-        "of segments and spans also the scores of SemEval 2013: strict, exact, partial "
-        "and type, of all and of each label"
+        "add the scores of SemEval 2013 for segments and spans: strict, "
+        "exact, partial and type, in total and by label"
     )
     add("--partial", action="store_true", help=what)
     add("--json", action="store_true", help="print one JSON object")

@@ -118,8 +118,8 @@ def add_learner(group: Any, default: str | None) -> None:
     group.add_argument("--epochs", "--max-iter", type=positive, metavar="N", help=what)
     group.add_argument("--seed", type=int, default=0, help="random seed")
     what = (
-        "any parameter of the estimator, as penalty=l2 or constraints=BIO; may be "
-        "repeated"
+        "any parameter of the estimator, such as penalty=l2 or "
+        "constraints=BIO; may be repeated"
     )
     group.add_argument("--param", "-p", **repeated("NAME=VALUE", setting), help=what)
 

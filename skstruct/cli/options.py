@@ -24,27 +24,30 @@ FORMATS = (*BY_NAME, "spans", "text")
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how files are read."""
     add = parser.add_argument_group("input").add_argument
-    what = "one of the formats below (default: what FILE looks like)"
+    what = "one of the formats below (default: detected from FILE)"
     add("--format", choices=FORMATS, metavar="FORMAT", help=what)
     parser.epilog = (
         f"formats:\n{described()}\n  spans: annotated texts of any tool\n"
         "  text: to be tagged by models of spans"
     )
     what = (
-        "an option of skstruct.datasets.read_spans, as text=KEY or annotator=NAME; may "
-        "be repeated"
+        "an option of skstruct.datasets.read_spans, such as text=KEY or "
+        "annotator=NAME; may be repeated"
     )
     add("--read", **repeated("NAME=VALUE", setting), help=what)
     what = (
-        "what offsets of spans count; -lf: a line end CRLF as one (default: what spans "
-        "tell)"
+        "units of offsets; with -lf, a CRLF counts as one (default: "
+        "detected from the spans)"
     )
     add("--offsets", choices=UNITS, help=what)
-    what = "whether the end of a span is its last character (default: what spans tell)"
+    what = (
+        "inclusive if the end of a span is its last character (default: "
+        "detected from the spans)"
+    )
     add("--ends", choices=ENDS, help=what)
     what = (
-        "columns of tokens, as 0,1 (default: all but the label), or CoNLL-U fields "
-        "(default: form)"
+        "columns of tokens, such as 0,1 (default: all but the label), or "
+        "CoNLL-U fields (default: form)"
     )
     add("--tokens", type=_fields, metavar="LIST", help=what)
     what = (
@@ -52,18 +55,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--label", type=_field, metavar="COLUMN", help=what)
     what = (
-        "names of labels that are numbers: a name a line, or JSON (a list, or an object "
-        "of number to name)"
+        "names for numeric labels: one a line, or JSON (a list, or an "
+        "object from number to name)"
     )
     add("--label-names", action=_StoreNames, metavar="FILE", help=what)
-    what = "what separates columns, such as tab (default: any run of spaces and tabs)"
+    what = "separator of columns, such as tab (default: any run of spaces and tabs)"
     add("--separator", type=_separator, metavar="SEP", help=what)
     add(
         "--comment",
         metavar="PREFIX",
-        help="lines of columns that start with it are no tokens",
+        help="skip lines of columns that start with PREFIX",
     )
-    what = "of all text files, and of a model of another tool that is not UTF-8"
+    what = "encoding of all text files, and of another tool's model that is not UTF-8"
     add("--encoding", type=_encoding, default="utf-8", action=_StoreGiven, help=what)
 
 
@@ -93,7 +96,7 @@ def same_options(arguments: Any) -> str:
 
 def add_encoding(parser: argparse.ArgumentParser) -> None:
     """Add the encoding of a model where no other file is read."""
-    what = "of the strings in a model of another tool that are not UTF-8"
+    what = "encoding of strings in another tool's model that are not UTF-8"
     parser.add_argument("--encoding", type=_encoding, default="utf-8", help=what)
 
 
@@ -159,13 +162,12 @@ def add_model(parser: argparse.ArgumentParser, required: bool = True) -> None:
 def add_corpus(parser: argparse.ArgumentParser) -> None:
     """Add the files that are learned, and what one of several annotates."""
     what = (
-        "the corpus; - is standard input; several files of annotated texts are learned "
-        "together"
+        "the corpus; - is standard input; several files of annotated texts are combined"
     )
     takes_standard(parser.add_argument("files", metavar="FILE", nargs="+", help=what))
     what = (
-        "types of spans, as PER,LOC, that are all that one of the files annotates; may "
-        "be repeated"
+        "the only types of spans, such as PER,LOC, that this file "
+        "annotates; may be repeated"
     )
     parser.add_argument("--annotated", **repeated("FILE=TYPES", _annotated), help=what)
 

@@ -1,7 +1,7 @@
 """``skstruct report``: write a page about what a model gets right and wrong.
 
-Write a page of HTML: scores with confidence intervals, confusions, wrong sentences with
-what speaks for their labels and against the right ones, probabilities, weights.
+Write an HTML page: scores with confidence intervals, confusions, wrong sentences with
+the features for their labels and against the right ones, probabilities, weights.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = "the corpus (default: standard input)"
     takes_standard(parser.add_argument("file", metavar="DATA", nargs="?", help=what))
     add_model(parser)
-    add_output(parser, "--output", "-o", required=True, help="the page, as report.html")
+    add_output(
+        parser, "--output", "-o", required=True, help="the page, such as report.html"
+    )
     add_options(parser)
 
 

@@ -49,15 +49,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = "sentences (default: standard input)"
     takes_standard(add("file", metavar="POOL", nargs="?", help=what))
     add_model(parser)
-    add("-k", type=positive, default=50, metavar="K", help="how many")
+    add("-k", type=positive, default=50, metavar="K", help="number of sentences")
     what = (
-        "what comes first (default: least_confident; margin for models without "
-        "probabilities)"
+        "sentences that come first (default: least_confident; margin for "
+        "models without probabilities)"
     )
     add("--strategy", choices=STRATEGIES, help=what)
-    what = "how much less counts what resembles a sentence chosen before, from 0 to 1"
+    what = "penalty for sentences that resemble chosen ones, from 0 to 1"
     add("--diversity", type=share, default=0.5, metavar="D", help=what)
-    add("--seed", type=int, default=0, help="of --strategy random")
+    add("--seed", type=int, default=0, help="random seed of --strategy random")
     what = "file to write (default: standard output)"
     add_output(parser, "--output", "-o", help=what)
     add(

@@ -1,9 +1,9 @@
 """``skstruct serve``: answer requests over HTTP.
 
-Answer POST /predict with what the first model predicts, POST /NAME/predict with what
-the model of that name does, GET /health and /models, and GET / with a page to try them.
-A request is JSON, as predict takes it: [["the", "dog"]], or ["Ann met Bob."] for models
-of texts; or, as text/plain, one text.
+Answer POST /predict with the predictions of the first model, POST /NAME/predict with
+those of the model of that name, GET /health and /models, and GET / with a page to try
+them. A request is JSON, as predict takes it: [["the", "dog"]], or ["Ann met Bob."] for
+models of texts; or, as text/plain, one text.
 """
 
 from __future__ import annotations
@@ -35,20 +35,23 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    what = "model files; without NAME= one is called model, several as their files"
+    what = (
+        "model files; without NAME=, a single one is called model, several "
+        "by their file names"
+    )
     add("models", nargs="+", metavar="[NAME=]MODEL", help=what)
     add("--host", default="127.0.0.1", help="address to listen at")
     port = checked_type(int, lambda n: 0 <= n <= 65535, "a number up to 65535")
-    add("--port", type=port, default=8000, help="0: any that is free")
+    add("--port", type=port, default=8000, help="0: any free port")
     what = (
-        "what clients call the service, NAME or NAME:PORT, beside localhost and "
-        "--host; "
+        "name of the service for clients, NAME or NAME:PORT, besides "
+        "localhost and --host; "
     )
-    what += "* is any; several times"
+    what += "* is any; may be repeated"
     add("--allowed-host", **repeated("NAME", _allowed_host), help=what)
     what = (
-        "site whose pages may read answers, as https://example.com; * is any; several "
-        "times"
+        "site whose pages may read answers, such as https://example.com; * "
+        "is any; may be repeated"
     )
     add("--allowed-origin", **repeated("SITE", _allowed_origin), help=what)
     what = (
@@ -59,17 +62,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     patience = checked_type(float, lambda x: 0.0 < x < float("inf"), "more than 0")
     what = "seconds that a client may take to send a request"
     add("--timeout", type=patience, default=30.0, metavar="S", help=what)
-    add("--threads", type=positive, default=4, metavar="N", help="answers at a time")
+    add(
+        "--threads",
+        type=positive,
+        default=4,
+        metavar="N",
+        help="requests that are answered at a time",
+    )
     what = "format of the log; JSON has one object a line, and never quotes texts"
     add("--log-format", choices=FORMATS, default="text", help=what)
     group = parser.add_argument_group("Label Studio")
     add = group.add_argument
-    what = "be a backend of Label Studio, with one model that marks spans"
+    what = "serve one model of spans as a backend of Label Studio"
     add("--label-studio", action="store_true", help=what)
     add_output(
         parser,
         "--collect",
-        help="keep the annotations that its webhook sends as JSON lines",
+        help="keep the annotations from its webhook, as JSON lines",
         group=group,
         takes_standard=False,
         is_regular=True,
@@ -77,8 +86,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
     )
     what = (
-        "train anew on them after N, and take the new model if it is not worse on "
-        "held-out tasks"
+        "train a new model on the collected annotations after every N, and "
+        "use it if it is not worse on held-out tasks"
     )
     add("--train-on", type=positive, metavar="N", help=what)
 

@@ -1,7 +1,7 @@
 """``skstruct show``: describe a model.
 
 Print the parameters, labels, sizes and largest weights of a model; or, with --explain,
-what made it label a sentence as it does.
+the reasons for its labels of a sentence.
 
 What `skstruct.inspection` says, printed.
 """
@@ -46,9 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--model",
         "-m",
         metavar="MODEL",
-        help="the same, as an option of the other commands",
+        help="the same as MODEL, as in other commands",
     )
-    what = "features listed of each label, or with --explain of each token"
+    what = "number of features for each label, or with --explain for each token"
     add("--top", type=positive, default=5, metavar="N", help=what)
     add(
         "--label",

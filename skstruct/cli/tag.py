@@ -62,8 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     what = (
-        "what to label (default: standard input); for models of spans also folders of "
-        "brat or .txt files"
+        "files to label (default: standard input); for models of spans also"
+        " folders of brat or .txt files"
     )
     takes_standard(add("files", metavar="FILE", nargs="*", help=what))
     add_model(parser)
@@ -76,21 +76,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     either = parser.add_mutually_exclusive_group()
     what = (
-        "the score of each labelling, in a line before it: # 0 SCORE; for text, of "
-        "each line of words"
+        "write the score of each labelling in a line before it: # 0 SCORE; "
+        "for text, of each line of words"
     )
     either.add_argument("--scores", action="store_true", help=what)
     what = (
-        "the K best labellings of a sentence, or segmentations of a line, each after a "
-        "line: # RANK SCORE"
+        "write the K best labellings of a sentence, or segmentations of a "
+        "line, each after a line: # RANK SCORE"
     )
     either.add_argument("--kbest", type=positive, metavar="K", help=what)
     add(
         "--proba", action="store_true",
-        help="probabilities of labels and, if constraints or --scheme name a label "
-        "scheme, of the segments "
-        "that tokens are in: as columns, as Prob=P|SegmentProb=P in CoNLL-U's field "
-        "misc, as LABEL:P in data of CRFsuite; of text WORD/P",
+        help=(
+"add probabilities of labels and, if constraints or --scheme name a"
+" label scheme, of the segments of tokens: as columns, as "
+"Prob=P|SegmentProb=P in CoNLL-U's field misc, as LABEL:P in data "
+"of CRFsuite; in text as WORD/P"
+),
     )  # fmt: skip
     add("--scheme", metavar="SCHEME", help="label scheme for --proba, such as BIO")
     add(
@@ -98,13 +100,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=BATCH,
         metavar="N",
-        help="sentences that are held at a time",
+        help="number of sentences in memory at a time",
     )
-    what = "between a word and its tag, of models that segment and tag (default: /)"
+    what = (
+        "separator between word and tag, for models that segment and tag (default: /)"
+    )
     add("--tag-separator", metavar="SEP", help=what)
     what = (
-        "words, separated by white space, that a segmenter takes for words wherever "
-        "they stand; WORD/TAG, several times for several tags, if it also tags"
+        "words, separated by white space, that a segmenter treats as words "
+        "wherever they occur; WORD/TAG, once for each tag, if it also tags"
     )
     add("--dictionary", metavar="FILE", help=what)
     texts.add_options(parser)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 READ = re.compile(r"(^|\W)(FILE|MODEL|DATA|POOL|IN|TRAIN|TEST)$")
 """A pattern of metavars of options whose values are files to read."""
 
-FORCE = "let OUT be replaced"
+FORCE = "replace OUT if it exists"
 
 REPLACED = "would be replaced by what is made of it"
 """The message for a target that the command reads."""

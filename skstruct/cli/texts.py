@@ -179,26 +179,27 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="each line of FILE is a text (default: FILE is one)",
     )
     what = (
-        f"{', '.join(WRITTEN)} (default: jsonl); brat needs --output, a folder; conll "
-        "has a token and its label a line, replaced the text with [PER-1] for a name, "
-        "docbin is a .spacy file, if spaCy is installed"
+        f"{', '.join(WRITTEN)} (default: jsonl); brat needs a folder as --output; conll "
+        "writes a token and its label a line, replaced the text with [PER-1] for a name, "
+        "docbin a .spacy file (needs spaCy)"
     )
     add("--write", choices=WRITTEN, metavar="FORMAT", help=what)
-    what = "what stands for white space in labels of brat, which takes none, as _"
+    what = "replacement, such as _, of white space in labels, for brat"
     add("--label-space", type=label_space, metavar="S", help=what)
     what = (
-        "offer the spans that a model of train --recall holds for possible, as "
-        "candidates or predictions"
+        "write the spans that a model of train --recall considers possible,"
+        " as candidates or predictions"
     )
     add("--sets", action="store_true", help=what)
     what = (
-        "write only spans that are at least so probable, above 0 and at most 1; by type "
-        "as PER=0.9,ORG=0.6, and 0.5 behind a comma for other types"
+        "write only spans with at least this probability, above 0 and at "
+        "most 1; by type as in PER=0.9,ORG=0.6,0.5, where 0.5 is for other "
+        "types"
     )
     add("--min-proba", type=min_proba, metavar="P", help=what)
     what = (
-        "what is known of spans beforehand: a lexicon, in each line an entry, or a "
-        "regular expression between slashes, a tab and a type (O: no span); or "
+        "known spans: a lexicon with an entry or a regular expression "
+        "between slashes, a tab and a type (O: no span) in each line; or "
         "annotated texts (.json, .jsonl)"
     )
     add("--known", dest="known_spans", metavar="FILE", help=what)

@@ -74,7 +74,10 @@ PARTIAL = ".partial"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    what = "let OUT be replaced; train although there is nothing to learn, as one label"
+    what = (
+        "replace OUT if it exists; train even if there is nothing to learn,"
+        " such as a single label"
+    )
     add_output(
         parser,
         "--model",
@@ -83,11 +86,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         takes_standard=False,
         force=what,
     )
-    what = "say how the files are read, and learn nothing"
+    what = "print how the files are read, without training"
     parser.add_argument("--dry-run", action="store_true", help=what)
     what = (
-        "a held-out corpus: scores of the model on it are printed; with -p "
-        "early_stopping=True it chooses the best epoch"
+        "a held-out corpus: print the model's scores on it; with -p "
+        "early_stopping=True, keep the best epoch"
     )
     takes_standard(parser.add_argument("--dev", metavar="FILE", help=what))
     what = (
@@ -101,38 +104,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add_features(group)
     what = (
-        "words, an entry a line, which templates read as %%lex_NAME[0,0]; presets get "
-        "three of them"
+        "a word list, one entry a line, which templates read as "
+        "%%lex_NAME[0,0]; presets get three such features"
     )
     takes_standard(add("--lexicon", **repeated("NAME=FILE", lexicon), help=what))
-    what = "raw text, of which clusters of words are learned for a tagger"
+    what = "raw text from which to learn word clusters for a tagger"
     takes_standard(add("--text", metavar="FILE", help=what))
     add(
         "--clusters",
         type=positive,
         metavar="N",
-        help="clusters of the words of --text (default: 500)",
+        help="number of word clusters from --text (default: 500)",
     )
     add_learner(group, default=None)
     _add_wrappers(add)
     what = (
-        "rewrite labels of another scheme, or of none, as those of --param "
-        "constraints=SCHEME"
+        "convert labels of another scheme, or of none, to the scheme of "
+        "--param constraints=SCHEME"
     )
     add("--repair", action="store_true", help=what)
     what = (
-        "of a text that comes several times with other spans or labels take the last; "
-        "a record with the id and text of one in an earlier file always takes its place"
+        "use the last of several texts that are equal but for spans or "
+        "labels; a record with the id and text of one in an earlier file "
+        "always replaces it"
     )
     add("--prefer", choices=PREFERENCES, help=what)
-    what = "a line for each epoch; of --text a bar, if rich is there"
+    what = (
+        "print a line for each epoch, and a progress bar for --text if rich"
+        " is installed"
+    )
     add("--verbose", "-v", action="store_true", help=what)
     what = (
-        "write the state of training too, and features without weight, so that "
-        "partial_fit goes on; the file is several times as large"
+        "also write training state and zero weights, so that partial_fit "
+        "can continue; the file is several times as large"
     )
     add("--keep-training", action="store_true", help=what)
-    _add_held_out(parser.add_argument_group("how good it is"))
+    _add_held_out(parser.add_argument_group("evaluation"))
 
 
 def _add_held_out(group: Any) -> None:
@@ -140,12 +147,12 @@ def _add_held_out(group: Any) -> None:
     either = group.add_mutually_exclusive_group()
     part = checked_type(float, lambda x: 0.0 < x < 1.0, "between 0 and 1")
     what = (
-        "train once more without this share of the documents, as .2, and print how good "
-        "that model is on them; the model that is written learns from all"
+        "also train without this share of the documents, such as .2, and "
+        "print that model's scores on them; the saved model learns from all"
     )
     either.add_argument("--holdout", type=part, metavar="SHARE", help=what)
     several = checked_type(int, lambda n: n >= 2, "an int of at least 2")
-    what = "the same by cross-validation: of each of N parts by a model that lacks it"
+    what = "print scores of N-fold cross-validation; the saved model learns from all"
     either.add_argument("--cv", type=several, metavar="N", help=what)
 
 
@@ -154,34 +161,35 @@ def _add_wrappers(add: Callable[..., Any]) -> None:
     in parts.
     """
     what = (
-        "average the weights of N learners that see the corpus in different orders "
-        "(default: as many as pay off at its size; 1 with --algorithm or --shards)"
+        "average the weights of N learners that see the corpus in different"
+        " orders (default: by the size of the corpus; 1 with --algorithm or"
+        " --shards)"
     )
     add("--members", type=positive, metavar="N", help=what)
     what = (
-        "let the tagger know probabilities, for tag --proba; it takes the time of five "
+        "calibrate probabilities, for tag --proba; takes the time of five "
         "more trainings"
     )
     add("--calibrate", action="store_true", help=what)
     what = (
-        "let a model of spans offer sets that hold this share of a text's spans on "
-        "average, for tag --sets"
+        "calibrate sets of spans that contain this share of a text's spans "
+        "on average, for tag --sets"
     )
     add("--recall", type=share, metavar="R", help=what)
     what = (
-        "choose c1 and c2 of l1crf by cross-validation; -p c1s=(.1,1), c2s, cv and "
-        "scoring say among which"
+        "choose c1 and c2 of l1crf by cross-validation; set the candidates "
+        "with -p c1s=(.1,1) and c2s, and cv and scoring likewise"
     )
     add("--search", action="store_true", help=what)
     what = (
-        "train on N shards of the sentences at the same time; with l1crf the optimum "
-        "is the same"
+        "train on N shards of the sentences in parallel; with l1crf the "
+        "optimum is the same"
     )
     add("--shards", type=positive, default=1, metavar="N", help=what)
     add(
         "--cluster",
         metavar="ADDRESS",
-        help="of a Dask scheduler, whose workers train the shards",
+        help="address of a Dask scheduler whose workers train the shards",
     )
     what = (
         "learn N sentences at a time, in the order of the file, which may be larger "
