@@ -1,5 +1,6 @@
 """The examples run, as scripts, and print what they promise."""
 
+import json
 import os
 import pathlib
 import re
@@ -186,17 +187,47 @@ def test_study(name, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in EXAMPLES.glob("[!_]*.py") if "_study" in path.read_text("utf-8")],
-    ids=lambda path: path.stem,
-)
-def test_help_of_scripts_that_take_long_runs_nothing(path):
-    """The studies, and what shares their helpers: --help answers, other options are
-    refused.
-    """
-    environment = {**os.environ, "MPLBACKEND": "agg"}
-    command = [*python(), str(path), "--help"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0 and done.stdout.startswith("usage:"), done.stderr
-    assert "|" not in done.stdout  # no table of results
+LONG = [
+    path.name
+    for path in sorted(EXAMPLES.glob("[!_]*.py"))
+    if "_study" in path.read_text("utf-8")
+]
+"""The studies, and what shares their helpers."""
+
+ASK_ALL = """
+import contextlib, io, json, os, runpy, sys
+
+folder, *names = sys.argv[1:]
+sys.path.insert(0, folder)
+said = {}
+for name in names:
+    sys.argv = [os.path.join(folder, name), "--help"]
+    out, code = io.StringIO(), None
+    with contextlib.redirect_stdout(out):
+        try:
+            runpy.run_path(sys.argv[0], run_name="__main__")
+        except SystemExit as end:
+            code = end.code
+    said[name] = code, out.getvalue()
+print(json.dumps(said))
+"""
+
+
+@pytest.fixture(scope="module")
+def helps():
+    """By its name what each script that takes long answers to --help: (code, text)."""
+    done = subprocess.run(
+        [*python(), "-c", ASK_ALL, str(EXAMPLES), *LONG],
+        env={**os.environ, "MPLBACKEND": "agg"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_help_of_scripts_that_take_long_runs_nothing(name, helps):
+    code, said = helps[name]
+    assert code == 0 and said.startswith("usage:")
+    assert "|" not in said  # no table of results

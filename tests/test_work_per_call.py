@@ -5,6 +5,8 @@ is forty times as large. One and the same short sentence then has to cost the sa
 bytes that are allocated, calls, and names of columns that are compared. What reads all
 columns at each call, compares or copies them fails here: in any verb, of a model that
 was fitted, read from a file, or unpickled.
+
+A run tries each class as it was fitted and as it was read, and each case at least once.
 """
 
 import pickle
@@ -16,8 +18,9 @@ import numpy as np
 import pandas
 import pytest
 from counting import allocated, calls, needs_compiled
+from covers import cover, slow_beyond
 from inside import watch_names
-from model_cases import ALL_CASES
+from model_cases import ALL_CASES, traits
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -194,10 +197,11 @@ WITH_VECTORS = {
 }
 """Of words."""
 
+ALONE = " alone"
 CASES = {
     **{name: (tokens, make) for name, make in WITH_VECTORS.items()},
     **{
-        f"{name} alone": (DATA[data], make)
+        f"{name}{ALONE}": (DATA[data], make)
         for name, (data, make) in ALL_CASES.items()
         if data in DATA
     },
@@ -264,18 +268,31 @@ def work_of(model, X, y, names_compared):
 
 # A pickle holds the bytes of the file, so that few cases are tried by both.
 UNPICKLED = "tagger of both", "CRF of both", "union of unions", "averager-parser alone"
-WAYS = [
-    pytest.param(
-        case,
-        how,
-        marks=[pytest.mark.slow] * (how == "unpickled" and case not in UNPICKLED),
-    )
-    for case in CASES
-    for how in ("fitted", "read", "unpickled")
-]
+WAYS = [(case, how) for case in CASES for how in ("fitted", "read", "unpickled")]
 
 
-@pytest.mark.parametrize("case, how", WAYS)
+def parts_of(case):
+    """What a case is made of: the traits of a model that stands alone, else the classes
+    of a pipeline and of all inside.
+    """
+    if case.endswith(ALONE):
+        return traits(case.removesuffix(ALONE))
+    whole = CASES[case][1]()
+    inside = whole.get_params(deep=True).values()
+    return {type(each) for each in (whole, *inside) if hasattr(each, "fit")}
+
+
+def held(cell):
+    """What a cell tries: each part in a way, and the case."""
+    case, how = cell
+    return {(part, how) for part in parts_of(case)} | {case}
+
+
+QUICK = [cell for cell in WAYS if cell[1] != "unpickled" or cell[0] in UNPICKLED]
+COVER = {QUICK[k] for k in cover(QUICK, held)}
+
+
+@pytest.mark.parametrize("case, how", slow_beyond(COVER, WAYS))
 def test_a_call_on_one_sentence(case, how, tmp_path, monkeypatch):
     names_compared = watch_names(monkeypatch)
     small, large = [], []

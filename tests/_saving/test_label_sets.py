@@ -11,6 +11,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from covers import cover, slow_beyond
 from inside import model_of
 from model_cases import (
     CASES,
@@ -20,6 +21,7 @@ from model_cases import (
     fitted,
     n_labels_of,
     tokens,
+    traits,
 )
 
 import skstruct
@@ -62,13 +64,25 @@ def trained(name, n_labels, storage="as chosen"):
 # Save and load
 # --------------------------------------------------------------------------------------
 CELLS = [
-    pytest.param(name, *STORAGE[k], marks=pytest.mark.xdist_group(name))
+    (name, *STORAGE[k])
     for number, name in enumerate(CASES)
     for k in (1, 2 + number % 2)
 ]
 
 
-@pytest.mark.parametrize("name, n_labels, storage, training", CELLS)
+def held(cell):
+    """What a cell tries: each trait of the model with a storage, and the model."""
+    name, *storage = cell
+    return {(trait, *storage) for trait in traits(name)} | {name}
+
+
+COVER = {CELLS[k] for k in cover(CELLS, held)}
+
+
+@pytest.mark.parametrize(
+    "name, n_labels, storage, training",
+    slow_beyond(COVER, CELLS, lambda name, *_: pytest.mark.xdist_group(name)),
+)
 def test_every_estimator_with_many_labels(name, n_labels, storage, training, tmp_path):
     model, X, _ = trained(name, n_labels, storage)
     assert n_labels_of(model) == n_labels
