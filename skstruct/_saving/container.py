@@ -54,6 +54,7 @@ from .forms import (
     Stored,
     as_it_is,
     bytes_in_file,
+    may_grow,
     restored,
     smaller,
 )
@@ -548,13 +549,19 @@ def _parse_header(encoded: bytes) -> tuple[dict[str, Any], int]:
     )
     names = set()
     end = 0
+    in_memory = 0
     for i, spec in enumerate(specs):
         end = _check_spec(spec, f"malformed header: arrays[{i}]", end)
+        in_memory += math.prod(spec["shape"]) * _DTYPES[spec["dtype"]].itemsize
         _require(
             spec["name"] not in names,
             f"malformed header: two arrays named {spec['name']!r}",
         )
         names.add(spec["name"])
+    _require(
+        may_grow(in_memory, end),
+        f"malformed header: {end} bytes cannot become arrays of {in_memory}",
+    )
     return header, end
 
 

@@ -28,9 +28,12 @@ FORMS = "held", "as", "steps", "zlib"
 """Members of an array's description that say its form."""
 
 MOST_GROWTH = 1040
-"""No array has more bytes in memory for each that it has in a file: zlib alone makes at
-most 1032 of one. So no small file fills the memory.
+"""All arrays together have at most so many bytes in memory for each in the file, and
+:data:`SPARE` more, so that no small file fills the memory. Zlib alone makes at most
+1032 of one.
 """
+
+SPARE = 1 << 24
 
 LEAST_SAVED = 64
 """Bytes that a form saves at least: arrays begin at multiples of it."""
@@ -53,14 +56,17 @@ class Packing(NamedTuple):
     level: int
     """That of zlib; 9 takes four times as long as 6 for one per cent."""
 
+    least_share: float
+    """Share of an array's bytes that zlib saves at least."""
 
-FASTEST = Packing(0, 1)
+
+FASTEST = Packing(0, 1, 1.0)
 """For checkpoints."""
 
-FAST = Packing(8_000_000, 1)
+FAST = Packing(8_000_000, 1, 1 / 16)
 """For models: decompression takes at most about .05 s."""
 
-SMALLEST = Packing(math.inf, 6)
+SMALLEST = Packing(math.inf, 6, 0.0)
 """For compressed models."""
 
 
@@ -85,18 +91,28 @@ def smaller(arrays: dict[str, np.ndarray], packing: Packing) -> dict[str, Stored
     Those that come first are the first that zlib compresses.
     """
     out = {}
-    room, level = packing
+    room = packing.room
+    spare = SPARE
     for name, array in arrays.items():
         found = _without_zeros(array)
-        size = found.data.size
-        if LEAST_SAVED < size <= room:
-            stream = np.frombuffer(zlib.compress(found.data.data, level), np.uint8)
-            ok = stream.size + max(LEAST_SAVED, size // 16) <= size
-            if ok and array.nbytes <= stream.size * MOST_GROWTH:
-                found = Stored(stream, {**found.form, "zlib": stream.size})
-                room -= size
+        if LEAST_SAVED < found.data.size <= room:
+            zipped = _zipped(found, packing)
+            excess = max(array.nbytes - zipped.data.size * MOST_GROWTH, 0)
+            if zipped is not found and excess <= spare:
+                room -= found.data.size
+                spare -= excess
+                found = zipped
         out[name] = found
     return out
+
+
+def _zipped(found: Stored, packing: Packing) -> Stored:
+    """Return a stored array as a stream of zlib, or as it is if that saves too little."""
+    size = found.data.size
+    stream = np.frombuffer(zlib.compress(found.data.data, packing.level), np.uint8)
+    if size - stream.size < max(LEAST_SAVED, packing.least_share * size):
+        return found
+    return Stored(stream, {**found.form, "zlib": stream.size})
 
 
 def _without_zeros(array: np.ndarray) -> Stored:
@@ -107,7 +123,8 @@ def _without_zeros(array: np.ndarray) -> Stored:
     size = flat.size
     marks = _bits(flat) != 0
     n_held = int(np.count_nonzero(marks))
-    mostly_zero = -(-size // 8) + n_held * flat.itemsize + LEAST_SAVED <= array.nbytes
+    # What saves a little now is in the way of zlib.
+    mostly_zero = 4 * (-(-size // 8) + n_held * flat.itemsize) <= 3 * array.nbytes
     elements = flat[marks] if mostly_zero else flat
     narrow = _narrow(elements)
     width = narrow.itemsize
@@ -177,13 +194,18 @@ def _steps(array: np.ndarray, below: int) -> np.ndarray | None:
 # --------------------------------------------------------------------------------------
 # Reading
 # --------------------------------------------------------------------------------------
+def may_grow(in_memory: int, in_file: int) -> bool:
+    """Tell whether arrays of a file may have so many bytes in memory."""
+    return in_memory <= in_file * MOST_GROWTH + SPARE
+
+
 def bytes_in_file(form: dict[str, Any], dtype: np.dtype, shape: list[int]) -> int:
     """Count the bytes that an array takes in a file, by its description.
 
     Raises
     ------
     ValueError
-        If the form is none, or would grow too much.
+        If the form is none.
     """
     whole = math.prod(shape) * dtype.itemsize
     packed = _packed_bytes(form, dtype, shape)
@@ -194,10 +216,6 @@ def bytes_in_file(form: dict[str, Any], dtype: np.dtype, shape: list[int]) -> in
         found = form["zlib"]
         if type(found) is not int or not 0 < found < packed:
             raise ValueError(f"{packed} bytes are no {str(found)[:40]} of zlib")
-    if whole > found * MOST_GROWTH:
-        raise ValueError(
-            f"{found} bytes must not become {whole}, over {MOST_GROWTH} times as many"
-        )
     return found
 
 

@@ -392,7 +392,7 @@ def test_compressed_arrays_come_back(tmp_path, monkeypatch):
         ({"zlib": 0}, "of zlib"),
         ({"zlib": True}, "of zlib"),
         ({"zlib": 10**9}, "of zlib"),
-        ({"shape": [2**40, 8]}, "must not become 70368744177664, over 1040 times"),
+        ({"shape": [2**40, 8]}, "bytes cannot become arrays of 70368744177664"),
         ({"shape": [600, 8]}, "the stream of zlib must have 38400 bytes"),
         ({"shape": [400, 8]}, "the stream of zlib must have 25600 bytes"),
     ],

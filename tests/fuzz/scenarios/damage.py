@@ -3,7 +3,10 @@ its arrays.
 """
 
 import copy
+import hashlib
+import json
 import os
+import struct
 import tempfile
 
 import numpy as np
@@ -198,6 +201,52 @@ def damaged_files(draw):
                 else:
                     draw.note(changed=_change_array(draw, changed))
             write_container(path, forged, changed)
+            try:
+                again = skstruct.load(path)
+            except ModelFileError:
+                continue
+            _used(again, X, more if draw.chance(0.3) else None)
+
+
+def _redescribed(draw, data):
+    """A container whose description of an array, or whose bytes, are others, under a
+    right checksum.
+    """
+    (length,) = struct.unpack_from("<Q", data, 12)
+    header, rest = (
+        json.loads(data[20 : 20 + length]),
+        bytearray(data[20 + length : -32]),
+    )
+    if draw.chance(0.5):
+        description = draw.one(*header["arrays"])
+        member = draw.one("held", "as", "steps", "zlib", "dtype", "shape")
+        description[member] = draw.one(
+            *(0, 1, 7, 64, 2**20, 2**40, True, None, [3], [2**20, 2**20]),
+            *("int8", "uint16", "int32", "float64", "bool"),
+        )
+        draw.note(description=description)
+    for _ in range(draw.one(0, 1, 2, 5)):
+        rest[draw.int(0, len(rest) - 1)] = draw.int(0, 255)
+    text = json.dumps(header).encode("ascii")
+    text += b" " * (-(20 + len(text)) % 64)
+    out = data[:12] + struct.pack("<Q", len(text)) + text + bytes(rest)
+    return out + hashlib.sha256(out).digest()
+
+
+@scenario
+def damaged_containers(draw):
+    """Wrong descriptions and bytes of stored arrays, under a right checksum."""
+    model, X, more = _own_model(draw)
+    if draw.chance(0.3):
+        model = model.compress()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model")
+        model.save(path)
+        with open(path, "rb") as file:
+            right = file.read()
+        for _ in range(40):
+            with open(path, "wb") as file:
+                file.write(_redescribed(draw, right))
             try:
                 again = skstruct.load(path)
             except ModelFileError:
