@@ -110,3 +110,26 @@ def test_each_kind_of_error_is_planted(by_words):
         assert {error.kind for error in planter.errors} == set(KINDS)
         changed = {i for i, row in enumerate(planter.y) if row != spans[i]}
         assert changed == {error.text for error in planter.errors}
+
+
+def test_simulated_workers_compute_and_count_what_shards_do(monkeypatch):
+    from benchmarks.simulated import SimulatedWorkers
+    from skstruct import ParameterMixer, StructuredPerceptron
+    from skstruct._shards.mixing import mixer
+    from skstruct.inspection import feature_weights
+
+    X, y = _tiny()(None)["tiny"]
+    X, labels = ([[*map(change, text)] for text in X] for change in (str, str.upper))
+    loads = [lambda s=s: (X[s::5], labels[s::5]) for s in range(5)]
+    learner = StructuredPerceptron(max_iter=3)
+    fits = []
+    for workers in (mixer.LocalShards, SimulatedWorkers):
+        monkeypatch.setattr(mixer, "LocalShards", workers)
+        fits.append(ParameterMixer(learner, random_state=0).fit_shards(loads))
+    ways = "bytes_sent", "bytes_received"
+    real, simulated = ([[h[way] for way in ways] for h in f.history_] for f in fits)
+    assert real == simulated
+    one, other = (feature_weights(fit).to_dict() for fit in fits)
+    assert one == other
+    (crew,) = SimulatedWorkers.made
+    assert crew.sent > 0 and crew.received > 0 and crew.work >= crew.busiest > 0
