@@ -74,7 +74,7 @@ class Card:
             given = getattr(self, name)
             if not isinstance(given, kind) or not is_plain(given):
                 raise ValueError(
-                    f"card: {name} must be what JSON can say, got {describe(given)}"
+                    f"card: {name} must hold JSON values only, got {describe(given)}"
                 )
         if not all(isinstance(each, dict) for each in self.data):
             raise ValueError("card: data must be a list of dicts")

@@ -420,7 +420,9 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         """
         wrong = self._why_nothing_is_known()
         if wrong is not None:
-            raise ValueError(f"known: this SpanTagger takes nothing known: {wrong}")
+            raise ValueError(
+                f"known: this SpanTagger does not support known spans: {wrong}"
+            )
         if isinstance(known, Lexicon):
             known = known.find(texts, self.tokenizer)
         given = as_known(known, texts)

@@ -91,7 +91,7 @@ def read_known(model: Any, arguments: Arguments) -> KnownFile | None:
         return None
     if not getattr(model, "accepts_known", False):
         arguments.usage_error(
-            f"--known: this {type(model).__name__} takes nothing known; a SpanTagger "
+            f"--known: this {type(model).__name__} does not support known spans; a SpanTagger "
             "around a chain tagger does"
         )
     return KnownFile(arguments.known_spans, arguments.encoding)

@@ -212,8 +212,8 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         if self.per == "sequence" and self._needs_labels():
             name = type(self.transformer).__name__
             raise ValueError(
-                f"{name} learns from labels, which transform has not: no "
-                'per="sequence" for it'
+                f"{name} needs labels, and transform has none: it cannot be used with "
+                'per="sequence"'
             )
         refuse_warm_start(self, transformer=self.transformer)
         return self._learn("fit", clone(self.transformer), X, y, params)
@@ -244,8 +244,8 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         )
         if self.per == "sequence":
             raise ValueError(
-                'per="sequence" fits a transformer on each sequence: none goes on '
-                "learning"
+                'per="sequence" fits a new transformer on each sequence, so there is '
+                "none that could go on learning"
             )
         inner = (
             self.transformer_

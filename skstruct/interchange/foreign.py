@@ -171,7 +171,7 @@ _ESCAPED = re.compile("[\udc80-\udcff]")
 
 
 class NotUtf8Warning(UserWarning):
-    """The strings of a model are not UTF-8, and nobody said what they are."""
+    """The strings of a model are not UTF-8, and no encoding was given."""
 
 
 class ForeignBytes:
@@ -232,7 +232,7 @@ class ForeignBytes:
         except UnicodeError:
             raise ModelFileError(
                 f"{self.name}: the string {raw!r:.80} is no text in {self.encoding}: "
-                "encoding= says what the strings of a model are"
+                "pass the encoding of the model's strings as encoding="
             ) from None
 
     def warn_of_bytes(self, strings: Iterable[str]) -> None:
@@ -241,8 +241,8 @@ class ForeignBytes:
             if not string.isascii() and _ESCAPED.search(string):
                 warn(
                     f"{self.name}: its strings are not UTF-8, such as "
-                    f"{as_bytes(string)!r:.60}; what is tagged will seem unknown to "
-                    "it: encoding= (--encoding) says what they are",
+                    f"{as_bytes(string)!r:.60}; the model will not recognise "
+                    "tagged text: pass their encoding as encoding= (--encoding)",
                     NotUtf8Warning,
                 )
                 return

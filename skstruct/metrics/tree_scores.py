@@ -322,7 +322,7 @@ def _tag(i: int, t: int, token: Any) -> Any:
         raise PlaceError(
             i,
             t,
-            f"punctuation goes by tags, in (form, tag) tokens; got {token!r:.80}",
+            f"punctuation needs (form, tag) tokens; got {token!r:.80}",
             "X",
         )
     return token[1]

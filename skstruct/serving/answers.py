@@ -207,7 +207,7 @@ def _known_of(model: Any, body: Body, options: dict[str, str]) -> dict[str, Any]
         return None
     if not getattr(model, "accepts_known", False):
         kind = type(final_step(model).estimator).__name__
-        raise Refused(400, f"known: this {kind} takes nothing known")
+        raise Refused(400, f"known: this {kind} does not support known spans")
     if "sets" in options:
         raise Refused(400, "sets and known cannot both be given")
     known = body.known

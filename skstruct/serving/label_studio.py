@@ -214,7 +214,7 @@ class Backend(Application):
         number = task.get("id", annotation.get("task"))
         data = task.get("data", self._tasks.get(number))
         if data is None:
-            raise Refused(400, f"nothing is known of the data of task {number}")
+            raise Refused(400, f"there are no data of task {number}")
         control = control_of(_object(given.get("project")).get("label_config"))
         text = _text({"id": number, "data": data}, control)
         try:
@@ -314,5 +314,5 @@ def _texts(tasks: list[Any], control: Control) -> list[str | None]:
     if wrong and len(wrong) == len(tasks):
         raise wrong[0]
     for refused in wrong:
-        LOG.warning("%s: nothing is predicted for it", refused)
+        LOG.warning("%s: no prediction for it", refused)
     return texts

@@ -187,7 +187,7 @@ def run(
         while sockets and not asked_to_stop():
             serve(1.0)
         if sockets:
-            LOG.info("stopping: requests that have arrived are answered")
+            LOG.info("stopping: requests already received are being answered")
             _finish(sockets, serve, timeout)
     except (SystemExit, KeyboardInterrupt):
         pass

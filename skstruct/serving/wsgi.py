@@ -110,12 +110,13 @@ class Request:
         """Read the whole body as text."""
         if self.kind.startswith("multipart/"):
             raise Refused(
-                415, f"{self.kind} is not read; send JSON, or one text as text/plain"
+                415,
+                f"{self.kind} is not supported; send JSON, or one text as text/plain",
             )
         coding = self.environ.get("HTTP_CONTENT_ENCODING", "").strip()
         if coding.lower() not in ("", "identity"):
             raise Refused(
-                415, f"a body compressed as {coding} is not read; send it as it is"
+                415, f"a body compressed as {coding} is not supported; send it as it is"
             )
         for parameter in self.environ.get("CONTENT_TYPE", "").split(";")[1:]:
             name, _, value = parameter.partition("=")
@@ -124,7 +125,7 @@ class Request:
                 and value.strip(' "').lower() not in _ENCODINGS
             ):
                 raise Refused(
-                    415, f"the charset {value.strip()} is not read; send utf-8"
+                    415, f"the charset {value.strip()} is not supported; send UTF-8"
                 )
         try:
             return self._bytes().decode("utf-8-sig")

@@ -19,7 +19,7 @@ def test_it_is_of_now_and_comes_back():
 
 
 def test_what_a_card_cannot_say_is_refused():
-    with pytest.raises(ValueError, match="card: counts must be what JSON can say"):
+    with pytest.raises(ValueError, match="card: counts must hold JSON values only"):
         new_card(counts={"tokens": {1}})
 
 
@@ -34,7 +34,7 @@ def test_the_card_in_lines():
 def test_a_score_that_is_no_number_is_null(value):
     """JSON has no NaN; a card shows "-" where there was nothing to count."""
     given = {"measure": "f1", "value": value}
-    with pytest.raises(ValueError, match="score must be what JSON can say"):
+    with pytest.raises(ValueError, match="score must hold JSON values only"):
         Card("2026-01-31T12:00:00Z", "0.4.0", score=given)
     card = Card("2026-01-31T12:00:00Z", "0.4.0", score={**given, "value": None})
     assert "f1 -" in "\n".join(card.lines())

@@ -143,7 +143,7 @@ def test_parts_of_a_large_corpus(monkeypatch):
 def test_what_takes_nothing_known_says_why(model, reason):
     model.fit(["a b", "c"], [[], [(0, 1, "A")]])
     assert not model.accepts_known
-    with pytest.raises(ValueError, match=f"takes nothing known: {reason}"):
+    with pytest.raises(ValueError, match=f"does not support known spans: {reason}"):
         model.predict(["a b"], known=[[]])
 
 

@@ -164,7 +164,9 @@ def test_known_is_refused_where_it_means_nothing(service):
     )
     assert status == 400 and "known: text 0, position 0: (0, 1, 'X')" in answer["error"]
     status, answer = asked(service, {"text": "a", "known": []}, "/tags/predict")
-    assert status == 400 and "this L1CRF takes nothing known" in answer["error"]
+    assert (
+        status == 400 and "this L1CRF does not support known spans" in answer["error"]
+    )
     status, answer = asked(service, {"known": []}, "/ner/predict")
     assert status == 400 and "one of the keys" in answer["error"]
 

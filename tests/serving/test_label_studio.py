@@ -228,7 +228,7 @@ def test_a_task_without_text_costs_only_its_own_prediction(path, caplog):
     assert answer["results"][1:9:2] + answer["results"][9:] == [nothing] * 7
     for k in range(1, 9, 2):
         assert (
-            f"task odd {k} has no text under 'ner' in its data: nothing is predicted"
+            f"task odd {k} has no text under 'ner' in its data: no prediction"
             in caplog.text
         )
     # Nothing is remembered of them.
@@ -347,9 +347,7 @@ def test_the_data_of_tasks_that_were_predicted_are_known(path, tmp_path):
     service, given = Backend(str(path), collect=str(file)), webhook_request()
     del given["task"]
     status, answer = asked(service, given, "/webhook")
-    assert (
-        status == 400 and "nothing is known of the data of task 19" in answer["error"]
-    )
+    assert status == 400 and "there are no data of task 19" in answer["error"]
     asked(service, predict_request())
     assert asked(service, given, "/webhook")[0] == 200
     assert read_spans(file)[0] == TEXTS[:1]

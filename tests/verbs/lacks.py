@@ -148,7 +148,7 @@ LACKS = {
     "dictionary": {f"{TAGGERS} {SPAN_TAGGERS} mixer-spans mixer-reranker {PARSERS} {RERANKERS}": NO_ARGUMENT},
     "known": {
         f"{TAGGERS} {SEGMENTERS} mixer-segmenter mixer-reranker {PARSERS} {RERANKERS} {OF_WORDS} sets": NO_ARGUMENT,
-        "spans-reranker": (ValueError, "takes nothing known: its tagger, a KBestReranker"),
+        "spans-reranker": (ValueError, "does not support known spans: its tagger, a KBestReranker"),
     },
     "min_proba": {
         f"{TAGGERS} {SEGMENTERS} mixer-segmenter mixer-reranker {PARSERS} {RERANKERS} {OF_WORDS} sets": NO_ARGUMENT,
