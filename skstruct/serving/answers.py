@@ -119,7 +119,7 @@ def predicted(
         if not isinstance(body.X, list):
             raise ValueError(_no_list(model, body.X))
         X = body.X
-        y = _answer_of(model, options, _known_of(model, body, options))(X)
+        y = _answer_of(model, options, _given_of(model, body, options))(X)
     except ValueError as error:
         places: dict[str, Any] = {
             name: int(getattr(error, name))
@@ -201,19 +201,27 @@ def warm(model: Any) -> None:
 _WAYS: tuple[dict[str, str], ...] = ({"proba": "1"}, {"kbest": "1"}, {"sets": "1"})
 
 
-def _known_of(model: Any, body: Body, options: dict[str, str]) -> dict[str, Any] | None:
-    """Return the arguments that say what is known of the texts of a request."""
-    if body.known is None:
-        return None
-    if not getattr(model, "accepts_known", False):
-        kind = type(final_step(model).estimator).__name__
-        raise Refused(400, f"known: this {kind} does not support known spans")
-    if "sets" in options:
-        raise Refused(400, "sets and known cannot both be given")
-    known = body.known
-    if options.get("offsets") == "utf-16":
-        known = from_utf16(body.X, known)
-    return {"known": known}
+def _given_of(model: Any, body: Body, options: dict[str, str]) -> dict[str, Any]:
+    """Return the arguments that say what is known of the texts of a request: spans, or
+    words.
+    """
+    kind = type(final_step(model).estimator).__name__
+    found = {}
+    if body.known is not None:
+        if not getattr(model, "accepts_known", False):
+            raise Refused(400, f"known: this {kind} does not support known spans")
+        if "sets" in options:
+            raise Refused(400, "sets and known cannot both be given")
+        found["known"] = body.known
+        if options.get("offsets") == "utf-16":
+            found["known"] = from_utf16(body.X, body.known)
+    if body.dictionary is not None:
+        if not getattr(model, "accepts_dictionary", False):
+            raise Refused(400, f"dictionary: this {kind} does not support dictionaries")
+        if "proba" in options:
+            raise Refused(400, "proba and dictionary cannot both be given")
+        found["dictionary"] = body.dictionary
+    return found
 
 
 def _limit_of(model: Any, options: dict[str, str]) -> dict[str, Any]:
@@ -238,12 +246,12 @@ def _limit_of(model: Any, options: dict[str, str]) -> dict[str, Any]:
 
 
 def _answer_of(
-    model: Any, options: dict[str, str], known: dict[str, Any] | None = None
+    model: Any, options: dict[str, str], given: dict[str, Any] | None = None
 ) -> Answer:
-    """Choose the function of sequences that the options of a request ask for; ``known``
+    """Choose the function of sequences that the options of a request ask for; ``given``
     are more arguments of it.
     """
-    more = known or {}
+    more = given or {}
     limit = _limit_of(model, options)
     units = _units_of(model, options.get("offsets", "characters"))
     kinds: list[str] = [name for name in ("proba", "kbest", "sets") if name in options]
@@ -253,8 +261,8 @@ def _answer_of(
         raise Refused(400, f"{' and '.join(kinds)} cannot both be given")
     for name in sorted({"proba", "sets", "objects"} & options.keys()):
         if options[name] != "1":
-            given = options[name]
-            raise Refused(400, f"{name} must be 1, or left out, got {given!r:.40}")
+            wrong = f"{name} must be 1, or left out, got {options[name]!r:.40}"
+            raise Refused(400, wrong)
     last = final_step(model).estimator
     if "objects" in options and task_of(last) != SPANS:
         raise Refused(400, "objects=1 is for models that mark spans of texts")

@@ -4,7 +4,8 @@ shape.
 ``{"text": ...}`` is one text, ``{"texts": [...]}`` are several, ``{"inputs": ...}`` is
 what Hugging Face's clients send, and ``{"instances": [...]}`` what Vertex AI and
 SageMaker do. ``parameters`` beside one of them are the options of the request, and
-``known`` is what is known of the spans of its texts.
+``known`` is what is known of the spans of its texts, ``dictionary`` the words that a
+segmenter keeps.
 
 References
 ----------
@@ -24,6 +25,7 @@ KEYS = "text", "texts", "inputs", "instances"
 
 _PARAMETERS = "parameters"
 _KNOWN = "known"
+_BESIDE = _KNOWN, "dictionary"
 
 PLAIN = "label", "text", "probability"
 """Keys of a span beside ``start`` and ``end``, see `as_objects`."""
@@ -45,12 +47,15 @@ class Body(NamedTuple):
         Whether the client sent one, and not a list of them.
     known : object
         What is known of the spans of each text; None if nothing is.
+    dictionary : object
+        Words, or an object of words and their tags; None without.
     """
 
     key: str | None
     X: Any
     is_one: bool
     known: Any = None
+    dictionary: Any = None
 
 
 def read_body(
@@ -74,11 +79,13 @@ def read_body(
     """
     if not isinstance(value, dict):
         return Body(None, value, False)
-    if _KNOWN in value:
-        rest = {key: each for key, each in value.items() if key != _KNOWN}
+    beside = {key: value[key] for key in _BESIDE if key in value}
+    if beside:
+        rest = {key: each for key, each in value.items() if key not in beside}
         body = read_body(rest, as_sequence, noun)
-        known = [value[_KNOWN]] if body.is_one else value[_KNOWN]
-        return body._replace(known=known)
+        if body.is_one and _KNOWN in beside:
+            beside[_KNOWN] = [beside[_KNOWN]]
+        return body._replace(**beside)
     keys = [key for key in value if key != _PARAMETERS]
     if len(keys) != 1 or keys[0] not in KEYS:
         found = ", ".join(map(repr, keys)) or "none"

@@ -171,6 +171,36 @@ def test_known_is_refused_where_it_means_nothing(service):
     assert status == 400 and "one of the keys" in answer["error"]
 
 
+@pytest.mark.parametrize("options", [{}, {"kbest": 2}])
+def test_words_of_a_dictionary(service, options):
+    """Of one text or of several; tags are for segmenters that tag."""
+    path, text, body = "/words/predict", "他在北京", {"parameters": options}
+    free = asked(service, {"text": text, **body}, path)[1]
+    status, one = asked(service, {"text": text, "dictionary": ["他在"], **body}, path)
+    assert status == 200 and "'他在'" in str(one) and "'他在'" not in str(free)
+    several = {"texts": [text], "dictionary": {"他在": None}, **body}
+    assert asked(service, several, path) == (200, [one])
+    several["dictionary"] = {"他在": "X"}
+    status, answer = asked(service, several, path)
+    assert status == 400 and "has tags, and the model predicts none" in answer["error"]
+
+
+@pytest.mark.parametrize(
+    "more, path, error",
+    [
+        ({}, "ner", "dictionary: this SpanTagger does not support"),
+        ({"parameters": {"proba": 1}}, "words", "proba and dictionary cannot both be"),
+        ({"dictionary": "他在"}, "words", "dictionary must be a collection of words"),
+        ({"dictionary": 3}, "words", "dictionary must be a collection of words"),
+        ({"dictionary": [3]}, "words", "dictionary"),
+    ],
+)
+def test_dictionaries_that_are_refused(more, path, error, service):
+    body = {"text": "他在北京", "dictionary": ["他在"], **more}
+    status, answer = asked(service, body, f"/{path}/predict")
+    assert status == 400 and error in answer["error"]
+
+
 def test_spans_that_are_probable_enough(service):
     """As an option or a parameter; with pairs and objects, too."""
     path, body = "/ner/predict", {"texts": TEXTS}
