@@ -31,7 +31,6 @@ from .._training.chunks import (
 )
 from .._training.saved import NamedWeights, SavableModel
 from ..features.encoded import EncodedCorpus, bag_of
-from ..features.learned import learned_encoder
 from .bigram import STORES, Chain, ChainTask
 from .chain_arguments import (
     FinalChain,
@@ -199,9 +198,7 @@ def encoded_corpus(
     and them, but for the short road of one sequence, whose encoders prove it.
     """
     n = int(corpus.offsets[-1])
-    x = None
-    if not grow or learned_encoder(corpus) is encoder:
-        x = corpus.encoded_by(encoder)
+    x = corpus.encoded_by(encoder, grow)
     if x is not None:
         return x
     with no_collection():
@@ -216,6 +213,7 @@ def encoded_corpus(
         dense=not x.dense or len(x.dense.block) == n,
     )
     _check_values(x, corpus.offsets, getattr(encoder, "scale", 1.0))
+    corpus.keep_encoded(encoder, x)
     return x
 
 

@@ -178,7 +178,10 @@ def _apart(places: _Places, left: np.ndarray, overlap: str) -> np.ndarray:
         other = places.given.spans[left[np.argmax(end[:k])]]
         advice = '; overlap="longest" keeps the longer of two'
         if overlap == "by-type":
-            advice = ", and several chains of labels are learned by fit alone" + advice
+            advice = (
+                "; several chains of labels are learned by a SpanTagger alone: put what "
+                "mixes models inside of it" + advice
+            )
         elif other.label != places.given.spans[left[k]].label:
             advice += ', overlap="by-type" learns both'
         places.refuse(left[k], f"overlaps {tuple(other)!r}{advice}")

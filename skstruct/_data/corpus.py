@@ -282,9 +282,22 @@ class TokenCorpus(ABC):
         """(F,) bool: which columns of numbers are dense."""
         return mask_of(self.runs)
 
-    def encoded_by(self, encoder: Encoder) -> Any:
-        """Return what an encoder made of it before; None if nothing is kept."""
+    def encoder_of(self, settings: Any, make: Callable[[], Encoder]) -> Encoder:
+        """Return the encoder that a fit on this corpus begins with: as a rule a new one,
+        which ``make`` makes. ``settings`` are all that decides what it is.
+        """
+        return make()
+
+    def encoded_by(self, encoder: Encoder, grow: bool = False) -> Any:
+        """Return what an encoder made of it before; None if nothing is kept.
+
+        ``grow``: what it made for training, with all features numbered.
+        """
         return None
+
+    def keep_encoded(self, encoder: Encoder, encoded: Any) -> None:
+        """Take note of what an encoder has made of it: nothing is kept as a rule."""
+        del encoder, encoded
 
     @property
     def shape(self) -> tuple[int]:

@@ -11,10 +11,12 @@ import numpy as np
 
 from .alignment_report import ACROSS
 from .places import by_sequence
+from .shared import SharedCorpus
 from .text import LINE, PARAGRAPH, Tokens, codes_of
 
 if TYPE_CHECKING:
     from .alignment_report import Aligned
+    from .corpus import TokenCorpus
     from .known_spans import TokenRanges
 
 
@@ -54,9 +56,24 @@ class Pieces(NamedTuple):
         """(n + 1,) the first piece of each text."""
         return np.searchsorted(self.bounds, self.tokens.first)
 
-    def sequences(self, layout: bool) -> list[list[Any]]:
-        """Return the tokens of each piece, as a tagger reads them."""
-        return by_sequence(self.tokens.words(layout), self.bounds)
+    def sequences(self, layout: bool, reader: Any = None) -> Any:
+        """Return the tokens of each piece, as a tagger reads them, in lists.
+
+        Of shared texts a ``reader`` that takes a corpus gets the same one each time, in
+        which what was made for one reader is kept.
+        """
+        kept = self.tokens.kept
+        if kept is None:
+            return by_sequence(self.tokens.words(layout), self.bounds)
+
+        def cut() -> TokenCorpus:
+            words = kept.get(layout, lambda: self.tokens.words(layout))
+            return SharedCorpus.of_lists(by_sequence(words, self.bounds))
+
+        corpus = kept.get((self.bounds.tobytes(), layout), cut)
+        # One sequence alone has a short way through taggers, as a list.
+        takes = len(self.text) > 1 and getattr(reader, "accepts_corpus", False)
+        return corpus if takes else corpus.lists()
 
 
 def chosen(tokens: Tokens, aligned: Aligned, pieces: str) -> str:

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cache, partial
+from itertools import pairwise
 from operator import index
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ import numpy as np
 from .elements import cells_of, elements, exact_strings, opened
 from .inputs import PlaceError, describe, flatten, lengths_of, offsets_of, place
 from .places import by_sequence, is_sequence
+from .shared import Kept, SharedTexts
 
 TOKENIZERS = ("words", "characters")
 
@@ -81,6 +83,9 @@ class Tokens(NamedTuple):
     end: np.ndarray  # (N,) int64
     first: np.ndarray  # (n + 1,) int64: first token of each text
     before: np.ndarray  # (N,) uint8: NOTHING ... PARAGRAPH
+    # What was made of them for one reader, and the next one needs too; None if nothing
+    # is kept.
+    kept: Kept | None = None
 
     def pairs(self) -> list[list[tuple[int, int]]]:
         """For each text its tokens as (start, end)."""
@@ -119,6 +124,8 @@ def as_texts(X: Any, name: str = "X", hint: str = "") -> list[str]:
     ValueError
         If ``X`` is not a list of str; the message names the sequence.
     """
+    if isinstance(X, SharedTexts):
+        return X
     cells = cells_of(X, (str,))
     X = opened(X if cells is None else cells, name=name)
     if not is_sequence(X) or getattr(X, "ndim", 1) != 1:
@@ -195,6 +202,17 @@ def _class(char: str) -> int:
     return SYMBOL if category[0] == "S" else OTHER
 
 
+AT_ONCE = 1_000_000
+"""Characters of texts that are read at once: memory does not grow with the corpus."""
+
+
+def groups_of(texts: list[str]) -> list[tuple[int, int]]:
+    """Return (first, stop) of texts in a row, of about `AT_ONCE` characters each."""
+    group = np.cumsum(lengths_of(texts)) // AT_ONCE
+    stops = (np.flatnonzero(np.diff(group)) + 1).tolist()
+    return [*pairwise([0, *stops, len(texts)])] if texts else []
+
+
 # --------------------------------------------------------------------------------------
 # Tokens
 # --------------------------------------------------------------------------------------
@@ -227,6 +245,17 @@ def tokenized(
     ValueError
         If a function gives what are no tokens; the message names sequence and token.
     """
+    if not isinstance(texts, SharedTexts):
+        return _tokenized(texts, tokenizer)
+    kept = texts.kept
+    return kept.get(
+        tokenizer, lambda: _tokenized(texts, tokenizer)._replace(kept=Kept())
+    )
+
+
+def _tokenized(
+    texts: list[str], tokenizer: str | Callable[[str], Iterable[Any]]
+) -> Tokens:
     text, offset = joined(texts)
     codes = codes_of(text)
     kinds = classes_of(codes)

@@ -93,7 +93,8 @@ def payload_of(model: Any, weights: str = "exact") -> Payload:
         If a part of it cannot be written; the message says which.
     """
     estimator = predictor_of(model)
-    refuse_chains(estimator, "one file")
+    instead = "export a SpanTagger of the types of each chain, fitted apart"
+    refuse_chains(estimator, "one file", instead)
     sections = Sections()
     task = estimator.inputs.task if hasattr(estimator, "tagger_") else LABELS
     tagger = predictor_of(getattr(estimator, "tagger_", estimator))

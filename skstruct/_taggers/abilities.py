@@ -58,4 +58,4 @@ def reason(model: Any, method: str) -> str:
 def span_labels(model: Any) -> list[str]:
     """List the labels that a fitted model of spans can give, sorted."""
     tagger = innermost(model).estimator
-    return sorted(set().union(*map(known_types, [tagger, *chains_of(tagger)])))
+    return sorted(set().union(*map(known_types, chains_of(tagger))))

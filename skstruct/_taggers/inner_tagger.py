@@ -173,12 +173,18 @@ class TaggerTraining(
         """
         self._refuse_frozen("partial_fit")
         self._validate_params()
-        tagger = self.tagger_ if hasattr(self, "tagger_") else self._new_tagger()
         metadata = self._routed(
             "partial_fit", {"sample_weight": sample_weight, **params}
         )
-        data, of_sequences = self._weighted(X, y, metadata, go_on=True)
-        return self._train(tagger, tagger.partial_fit, data, of_sequences)
+        return self._going_on(X, y, metadata)()
+
+    def _going_on(
+        self, X: Texts, y: Corpus, metadata: dict[str, Any]
+    ) -> Callable[[], Self]:
+        """Check and read more texts; the function returned learns from them."""
+        tagger = self.tagger_ if hasattr(self, "tagger_") else self._new_tagger()
+        read = self._weighted(X, y, metadata, go_on=True)
+        return lambda: self._train(tagger, tagger.partial_fit, *read)
 
     def _weighted(
         self, X: Texts, y: Corpus, metadata: dict[str, Any], go_on: bool = False

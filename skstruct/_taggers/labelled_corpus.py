@@ -28,7 +28,6 @@ from .._shards.vocabulary import NO_LABEL, Vocabulary, merged_labels
 from .._sklearn import LARGEST_SAMPLE_WEIGHT, Real, sample_weights
 from ..features.encoded import count_rows
 from ..features.encoder_choice import check_same_features, merge_encoders, new_encoder
-from ..features.learned import learned_encoder
 from ..features.word_vectors import clusters_of, is_unfitted
 from ..metrics.counting import refuse_nothing
 from .constraints import BrokenConstraint, constraint_arrays, constraints_of
@@ -184,12 +183,13 @@ def encoder_for(
         the tokens.
     """
     if model is None:
-        learned = learned_encoder(corpus)
-        if learned is not None:
-            return learned
-        words = clusters_of(estimator.words, corpus)
-        return new_encoder(
-            estimator.features, estimator.min_count, corpus, scaled, words
+        asked = estimator.features, estimator.min_count
+        settings = *asked, scaled, estimator.words
+        return corpus.encoder_of(
+            settings,
+            lambda: new_encoder(
+                *asked, corpus, scaled, clusters_of(estimator.words, corpus)
+            ),
         )
     encoder = model.encoder.copy()  # the model in use must not change
     words = estimator.words

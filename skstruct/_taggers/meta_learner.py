@@ -326,6 +326,11 @@ class MetaLearner(
         return getattr(self._inside(), "accepts_allowed", False)
 
     @property
+    def accepts_corpus(self) -> bool:
+        """Tell whether methods take a corpus for a list of sequences, as taggers do."""
+        return getattr(self._inside(), "accepts_corpus", False)
+
+    @property
     def accepts_dictionary(self) -> bool:
         """Tell whether ``predict`` takes ``dictionary``, as that of segmenters does."""
         return getattr(self._inside(), "accepts_dictionary", False)

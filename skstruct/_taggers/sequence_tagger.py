@@ -170,6 +170,9 @@ class SequenceTagger(SavableLearner, BaseEstimator):
     accepts_allowed = True
     """``predict`` and ``predict_kbest`` take ``allowed``."""
 
+    accepts_corpus = True
+    """Methods take a `TokenCorpus` for a list of sequences, and what it keeps."""
+
     _model_class = ChainModel
     explained_as = "chain"
 

@@ -8,41 +8,166 @@ text", BioNLP 2007: one sequence of labels for each of several types.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from copy import copy
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from .._data.alignment_report import Aligned
+from .._data.inputs import renumbered
+from .._data.known_spans import OUTSIDE, as_known
 from .._data.labels import some_of
+from .._data.lexicon import Lexicon
 from .._data.nested import of_types, types_apart
 from .._data.places import PlaceError, place
 from .._data.scheme_rules import LabelTable
+from .._data.shared import SharedTexts
 from .._data.spans import Span, as_spans, trimmed_spans
-from .._data.text import as_texts
+from .._data.text import as_texts, groups_of
 
 if TYPE_CHECKING:
+    from .._data.known_spans import Kinds
     from .._data.spans import Given
+
+T = TypeVar("T")
 
 BY_TYPE = "by-type"
 
 
+def has_chains(model: Any) -> bool:
+    """Tell whether a fitted span tagger has several chains of labels."""
+    return bool(getattr(model, "chains_", None))
+
+
 def chains_of(model: Any) -> list[Any]:
-    """Return the span taggers that a fitted one has beside its own chain."""
-    return getattr(model, "chains_", None) or []
-
-
-def refuse_chains(model: Any, what: str) -> None:
-    """Raise a ValueError if a span tagger has several chains, of which ``what`` knows
-    one.
+    """Return the chains of a fitted span tagger, each as a span tagger that has this one
+    alone; the spans of the model are those of all of them.
     """
-    if chains_of(model):
-        n = 1 + len(chains_of(model))
+    if "chains_" not in vars(model):
+        return [model]
+    own = copy(model)
+    vars(own).pop("chains_")
+    own.overlap = "error"
+    return [own, *model.chains_]
+
+
+def refuse_chains(model: Any, what: str, instead: str) -> None:
+    """Raise a ValueError if a span tagger has several chains, of which ``what`` knows
+    one; ``instead``: what to write.
+    """
+    if has_chains(model):
+        n = len(chains_of(model))
         raise ValueError(
             f'{what}: this SpanTagger has {n} chains of labels (overlap="by-type"), and '
-            "one is expected; give chains_ or a SpanTagger of fewer types"
+            f"one is expected; {instead}"
         )
+
+
+class Question(NamedTuple):
+    """What one chain of a span tagger is asked about some texts."""
+
+    number: int  # of the chain
+    chain: Any
+    texts: SharedTexts
+    known: Any  # as of ``predict``: what concerns the chain, of these texts
+    where: slice  # of all texts
+
+
+def asked(
+    model: Any, texts: list[str], known: Any, ask: Callable[[Question], list[T]]
+) -> list[list[T]]:
+    """Return what each chain answers, a value for each text; ``known`` as of
+    ``predict``.
+
+    Texts are read some at once, by all chains, so that their tokens are found, and
+    encoded, once. Errors count all texts.
+    """
+    chains = chains_of(model)
+    facts = known_of_chains(model, known, texts)
+    found: list[list[T]] = [[] for _ in chains]
+    for first, stop in groups_of(texts):
+        some = SharedTexts(texts[first:stop])
+        where = slice(first, stop)
+        for number, (chain, fact) in enumerate(zip(chains, facts)):
+            given = None if fact is None else fact.spans[where]
+            positions = [] if fact is None else fact.positions[where]
+            with renumbered(range(first, stop)), at_positions(positions, "known"):
+                question = Question(number, chain, some, given, where)
+                found[number] += ask(question)
+    return found
+
+
+@contextmanager
+def at_positions(positions: list[list[int]], name: str) -> Iterator[None]:
+    """Let errors about some spans of an argument name their positions among all."""
+    try:
+        yield
+    except PlaceError as error:
+        if error.name == name and None not in (error.sequence, error.position):
+            error.position = positions[error.sequence][error.position]  # type: ignore[index]
+            error.move(error.sequence)
+        raise
+
+
+class Facts(NamedTuple):
+    """What is known of texts that concerns one chain."""
+
+    spans: list[list[Any]]  # (start, end, label), as of ``predict``
+    positions: list[list[int]]  # of each text, where they stand among all
+
+
+def known_of_chains(model: Any, known: Any, texts: list[str]) -> list[Facts | None]:
+    """Return for each chain of a span tagger what is known that concerns it: the spans of
+    its types, and the parts that no span may touch.
+
+    Raises
+    ------
+    ValueError
+        If no chain has the type of a span, or several chains have types that it may
+        have; the message names the place.
+    """
+    chains = chains_of(model)
+    if known is None:
+        return [None] * len(chains)
+    if isinstance(known, Lexicon):
+        known = known.find(texts, model.tokenizer)
+    checked = as_known(known, texts)
+    types = [known_types(each) for each in chains]
+    found = [Facts([[] for _ in texts], [[] for _ in texts]) for _ in chains]
+    for s, (span, kinds) in enumerate(zip(checked.given.spans, checked.kinds)):
+        i, k = place(checked.given.first, s)
+        which: Sequence[int] = range(len(chains))
+        if kinds != frozenset():
+            which = [_chain_with(types, kinds, i, k)]
+        label: Any = kinds or OUTSIDE
+        if kinds and len(kinds) == 1:
+            (label,) = kinds
+        for number in which:
+            found[number].spans[i].append((span.start, span.end, label))
+            found[number].positions[i].append(k)
+    return list(found)
+
+
+def _chain_with(types: list[set[str]], kinds: Kinds, i: int, k: int) -> int:
+    """Return the number of the chain that has the types of a known span."""
+    every = set().union(*types)
+    unknown = sorted((kinds or set()) - every)
+    if unknown:
+        wrong = f"no label has the type {unknown[0]!r}; choose from {some_of(sorted(every))}"
+        raise PlaceError(i, k, wrong, "known")
+    with_some = [
+        number for number, some in enumerate(types) if kinds is None or some & kinds
+    ]
+    if len(with_some) > 1:
+        groups = " and ".join(some_of(sorted(types[number])) for number in with_some)
+        wrong = (
+            f"may be of types that have chains of labels of their own ({groups}): name "
+            "one type, or several of one chain"
+        )
+        raise PlaceError(i, k, wrong, "known")
+    return with_some[0]
 
 
 class Part(NamedTuple):
@@ -51,17 +176,6 @@ class Part(NamedTuple):
     y: list[list[Span]]
     y_val: list[list[Span]] | None
     positions: list[list[int]]  # of each text, where its spans stand in all of ``y``
-
-    @contextmanager
-    def at_positions(self) -> Iterator[None]:
-        """Let errors about spans name their positions in all of ``y``."""
-        try:
-            yield
-        except PlaceError as error:
-            if error.sequence is not None and error.position is not None:
-                error.position = self.positions[error.sequence][error.position]
-                error.move(error.sequence)
-            raise
 
     def which(self, given: Given) -> np.ndarray:
         """Return where the spans stand in a list of all."""
@@ -86,14 +200,37 @@ def parts_by_type(X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> list[
         elsewhere = {kind for types in groups[1:] for kind in types}
         found = {str(span.label) for span in held_out.spans}
         groups[0] = sorted({*groups[0], *(found - elsewhere)})
+    parts = [_part_of(given, types) for types in groups]
+    if held_out is None:
+        return [part._replace(y_val=y_val) for part in parts]
     return [
-        Part(
-            (rows := of_types(given, types))[0],
-            y_val if held_out is None else of_types(held_out, types)[0],
-            rows[1],
-        )
-        for types in groups
+        part._replace(y_val=of_types(held_out, types)[0])
+        for part, types in zip(parts, groups)
     ]
+
+
+def parts_going_on(X: Any, y: Any, known: list[set[str]]) -> list[Part]:
+    """Return the spans of each chain in further training; new types that overlap those
+    of each chain have new ones.
+
+    ``known``: the types of the chains there are.
+
+    Raises
+    ------
+    ValueError
+        If two spans of one type, or of two of one chain, overlap; the message names the
+        place.
+    """
+    texts = as_texts(X)
+    given = as_spans(y, texts)
+    trimmed = as_spans(trimmed_spans(texts, y), texts)
+    groups = types_apart(trimmed, groups=list(map(sorted, known)))
+    return [_part_of(given, types) for types in groups]
+
+
+def _part_of(given: Given, types: list[str]) -> Part:
+    spans, positions = of_types(given, types)
+    return Part(spans, None, positions)
 
 
 def joined_parts(given: Given, parts: list[tuple[Aligned, np.ndarray]]) -> Aligned:
@@ -124,12 +261,12 @@ def merged(chains: list[list[list[Span]]]) -> list[list[Span]]:
 
 
 def known_types(model: Any) -> set[str]:
-    """Return the types that the own chain of a span tagger knows."""
+    """Return the types that a span tagger of one chain knows."""
     classes = np.asarray(model.tagger_.classes_).tolist()
     return {kind for _, kind in LabelTable(model.scheme).parse(classes)} - {""}
 
 
-def asked_of(model: Any, given: Given) -> list[list[list[Span]]]:
+def spans_of_chains(model: Any, given: Given) -> list[list[list[Span]]]:
     """Return the spans that each chain is asked for.
 
     Raises
@@ -137,7 +274,7 @@ def asked_of(model: Any, given: Given) -> list[list[list[Span]]]:
     ValueError
         If none knows the type of one; the message names the place.
     """
-    types = [known_types(each) for each in (model, *chains_of(model))]
+    types = [known_types(each) for each in chains_of(model)]
     known = set().union(*types)
     for s, span in enumerate(given.spans):
         if span.label not in known:
@@ -147,6 +284,17 @@ def asked_of(model: Any, given: Given) -> list[list[list[Span]]]:
         [[span for span in spans if span.label in some] for spans in given.by_text()]
         for some in types
     ]
+
+
+def spans_by_chain(model: Any, X: Any, y: Any) -> list[list[list[Span]]]:
+    """Return the spans of texts that concern each chain of a fitted span tagger; types
+    that none knows are the first one's.
+    """
+    given = as_spans(y, as_texts(X))
+    types = [known_types(each) for each in chains_of(model)]
+    found = {str(span.label) for span in given.spans}
+    types[0] |= found.difference(*types)
+    return [of_types(given, some)[0] for some in types]
 
 
 def in_order(
@@ -174,7 +322,7 @@ def most_probable(
 
 def min_proba_of_chains(model: Any, min_proba: Any) -> list[Any]:
     """Return the least probability for each chain: of a dict what its types have."""
-    chains = [model, *chains_of(model)]
+    chains = chains_of(model)
     if not isinstance(min_proba, Mapping):
         return [min_proba] * len(chains)
     types = [known_types(each) for each in chains]

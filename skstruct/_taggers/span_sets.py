@@ -52,7 +52,7 @@ from .calibrated_tagger import CalibratedTagger
 from .constraints import scheme_of
 from .meta_learner import FitsAnother, ShowsColumns, ShowsTraining
 from .metadata import asking_for_weights, routed
-from .span_chains import chains_of
+from .span_chains import chains_of, has_chains
 from .span_tagger import SpanTagger
 from .span_thresholds import certain_threshold, numbered_documents, offering_threshold
 
@@ -483,14 +483,15 @@ def _is_filled(sequence: Any) -> bool:
 
 def _types(member: Any) -> set[str]:
     """Return the types of spans that a fitted estimator knows."""
+    if has_chains(member):
+        return set().union(*map(_types, chains_of(member)))
     labels = getattr(member, "tagger_", member)
     while not hasattr(labels, "classes_"):
         labels = labels.estimator_
     scheme = scheme_of(labels)
     table = LabelTable(None if scheme is None else check_scheme(scheme), strict=False)
-    own = {
+    return {
         kind
         for prefix, kind in table.parse(np.asarray(labels.classes_).tolist())
         if prefix != "O"
     }
-    return own.union(*map(_types, chains_of(member)))

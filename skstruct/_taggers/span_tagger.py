@@ -5,7 +5,6 @@ out.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, field
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,15 +12,17 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._data.alignment_report import AlignmentReport, align_spans
-from .._data.inputs import SPANS, Inputs, Sequences, flatten, lengths_of, renumbered
+from .._data.inputs import SPANS, Inputs, Sequences, flatten, renumbered
 from .._data.known_spans import KnownLabels, as_known, known_in_tokens
 from .._data.lexicon import Lexicon
 from .._data.pieces import MOST_TOKENS, chosen, cut_texts, marked_across
 from .._data.places import by_sequence
 from .._data.scheme_rules import LabelTable, read_spans
+from .._data.shared import SharedTexts
 from .._data.spans import Span, as_spans, check_annotated, trimmed_spans
-from .._data.text import as_texts, tokenized
+from .._data.text import as_texts, groups_of, tokenized
 from .._data.types import Corpus, Given, Self, Texts, Weights
+from .._saving.container import require
 from .._saving.registry import savable
 from .._sklearn import sample_weights, with_callbacks
 from .._training.parameters import (
@@ -34,7 +35,16 @@ from .._training.parameters import (
 from ..metrics.counting import refuse_nothing
 from ..metrics.label_scores import f1_of
 from ..metrics.text_scores import NO_TEXT, count_spans
-from .span_chains import BY_TYPE, chains_of, joined_parts, merged, parts_by_type
+from .shared_encoders import share_encoders
+from .span_chains import (
+    BY_TYPE,
+    asked,
+    at_positions,
+    has_chains,
+    joined_parts,
+    merged,
+    parts_by_type,
+)
 from .span_training import SpanTraining
 from .text_probabilities import SpanAnalyses, placed
 
@@ -48,9 +58,6 @@ if TYPE_CHECKING:
 
 SCHEMES = "BIOES", "BILOU", "BIO", "IOB1", "BMES"
 """Schemes with labels for tokens in no span, and for spans of one type that touch."""
-
-AT_ONCE = 1_000_000
-"""Characters that are predicted at once: memory does not grow with the corpus."""
 
 
 @savable
@@ -184,6 +191,17 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     inputs = Inputs(SPANS, str, 1)
     """Inputs and outputs of the fitted model."""
 
+    @classmethod
+    def _from_state(
+        cls, node: Any, fitted: dict[str, Any], reader: Any, where: str
+    ) -> dict[str, Any]:
+        chains = fitted.get("chains_") or []
+        if chains:
+            well = all(isinstance(each, SpanTagger) for each in chains)
+            require(well, f"{where}: chains_ must be SpanTaggers")
+            share_encoders([fitted.get("tagger_"), *(each.tagger_ for each in chains)])
+        return {}
+
     # -- fitting -----------------------------------------------------------------------
     @with_callbacks
     def fit(
@@ -237,6 +255,9 @@ class SpanTagger(SpanAnalyses, SpanTraining):
             own, *others = parts_by_type(X, y, X_val, y_val)
             if self.align == "error":
                 self._report_by_type(as_texts(X), y)  # errors name places in all of y
+            if others:
+                X = SharedTexts(as_texts(X))
+                X_val = None if X_val is None else SharedTexts(as_texts(X_val))
             y = own.y
             y_val = own.y_val
             chains["chains_"] = [
@@ -304,7 +325,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         parts = []
         n_long = 0
         for part in parts_by_type(texts, y):
-            with part.at_positions():
+            with at_positions(part.positions, "y"):
                 aligned = align_spans(tokens, as_spans(part.y, texts), self.align)
             kind = chosen(tokens, aligned, self.pieces)
             sizes = np.diff(cut_texts(tokens, kind, None, aligned).bounds)
@@ -321,8 +342,6 @@ class SpanTagger(SpanAnalyses, SpanTraining):
 
     def _why_nothing_is_known(self) -> str | None:
         """Say why ``known`` cannot be decoded; None if it can."""
-        if chains_of(self):
-            return 'overlap="by-type" has given it several chains of labels'
         if self.scheme == "IOB1":
             return "scheme='IOB1' tells where spans begin by their neighbours alone"
         tagger = self._inside()
@@ -370,19 +389,25 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         check_is_fitted(self)
         least = self._least(min_proba)
         texts = as_texts(X)
-        found = self._predict(texts, known)
-        others = [each.predict(texts) for each in chains_of(self)]
-        if others:
-            found = Sequences(merged([found, *others]))
+        found: list[list[Span]]
+        if has_chains(self):
+            parts = asked(
+                self, texts, known, lambda q: q.chain.predict(q.texts, q.known)
+            )
+            found = Sequences(merged(parts))
+        else:
+            found = self._predict(texts, known)
         return found if least is None else self._likely(texts, found, known, least)
 
     def _predict(self, texts: list[str], known: Given) -> list[list[Span]]:
-        """Find the spans of the own chain."""
+        """Find the spans of the only chain."""
         result = Sequences()
         for part, allowed in self._parts(texts, known):
             with renumbered(part.text):
                 labels = (
-                    self.tagger_.predict(part.sequences(self.layout), **allowed)
+                    self.tagger_.predict(
+                        part.sequences(self.layout, self.tagger_), **allowed
+                    )
                     if len(part.text)
                     else []
                 )
@@ -398,15 +423,15 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         """
         self._validate_params()  # parameters may have been set since ``fit``
         given = None if known is None else self._checked_known(known, texts)
-        group = np.cumsum(lengths_of(texts)) // AT_ONCE
-        stops = (np.flatnonzero(np.diff(group)) + 1).tolist()
-        for first, stop in pairwise([0, *stops, len(texts)] if texts else []):
-            tokens = tokenized(texts[first:stop], self.tokenizer)
+        groups = groups_of(texts)
+        for first, stop in groups:
+            some = texts if len(groups) == 1 else texts[first:stop]
+            tokens = tokenized(some, self.tokenizer)
             whole = None
             options: dict[str, Any] = {}
             if given is not None:
-                some = given[0].of_texts(first, stop)
-                whole, allowed = known_in_tokens(some, tokens, given[1], first)
+                here = given[0].of_texts(first, stop)
+                whole, allowed = known_in_tokens(here, tokens, given[1], first)
             pieces = cut_texts(tokens, self.pieces_, MOST_TOKENS, whole)
             if given is not None:
                 options["allowed"] = by_sequence(allowed, pieces.bounds)

@@ -7,6 +7,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from sklearn.base import clone
+
 from .._core.user_warnings import warn
 from .._data.alignment_report import align_spans, counts_of, labels_of
 from .._data.inputs import NothingToLearn
@@ -15,8 +17,10 @@ from .._data.pieces import MOST_TOKENS, chosen, cut_texts, marked_across
 from .._data.places import part_of
 from .._data.scheme_rules import check_scheme
 from .._data.schemes import spans_to_labels
+from .._data.shared import SharedTexts
 from .._data.spans import as_spans
 from .._data.text import as_texts, check_tokenizer, is_white_space, tokenized
+from .._saving.states import FITTED
 from .._training.held_out import GivenPieces
 from .._training.parameters import parameters_named
 from ..features.templates import FeatureTemplates
@@ -24,14 +28,23 @@ from .inner_tagger import TaggerData, TaggerTraining
 from .metadata import asking_for_weights
 from .perceptron import StructuredPerceptron
 from .sequence_tagger import WordsParameter
-from .span_chains import refuse_chains
+from .span_chains import (
+    BY_TYPE,
+    at_positions,
+    chains_of,
+    known_types,
+    parts_going_on,
+    refuse_chains,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .._data.alignment_report import Aligned
     from .._data.pieces import Pieces
     from .._data.spans import Given as GivenSpans
     from .._data.text import Tokens
-    from .._data.types import Corpus, Texts
+    from .._data.types import Corpus, Self, Texts
 
 
 _LEARNS_ALL = 'overlap="by-type" learns them, but for two of one type'
@@ -50,6 +63,7 @@ class SpanTraining(TaggerTraining, WordsParameter):
     pieces: str
     max_length: int | None
     layout: bool
+    tagger_: Any
     pieces_: str
     alignment_: dict[str, int]
 
@@ -99,8 +113,6 @@ class SpanTraining(TaggerTraining, WordsParameter):
         return pieces, labels
 
     def _training_data(self, X: Texts, y: Corpus, go_on: bool = False) -> TaggerData:
-        if go_on:
-            refuse_chains(self, "partial_fit")
         tokens, given, aligned = self._aligned(X, y)
         _check_tokens(tokens, self.tokenizer)
         before = go_on and hasattr(self, "pieces_")
@@ -114,14 +126,48 @@ class SpanTraining(TaggerTraining, WordsParameter):
         if not counts["spans"] and not go_on:
             warn("y holds no span: a model that learns from it finds none")
         self._warn(counts, kind)
-        return TaggerData(pieces.sequences(self.layout), labels, pieces.text, known)
+        tagger = (
+            self.tagger_ if go_on and hasattr(self, "tagger_") else self._template()
+        )
+        read = pieces.sequences(self.layout, tagger)
+        return TaggerData(read, labels, pieces.text, known)
+
+    def _going_on(
+        self, X: Texts, y: Corpus, metadata: dict[str, Any]
+    ) -> Callable[[], Self]:
+        if self.overlap != BY_TYPE:
+            return super()._going_on(X, y, metadata)
+        before = chains_of(self) if hasattr(self, "tagger_") else []
+        parts = parts_going_on(X, y, [known_types(chain) for chain in before])
+        if len(parts) > 1 and metadata.get("classes") is not None:
+            raise ValueError(
+                f"classes: this call makes {len(parts)} chains of labels "
+                '(overlap="by-type"), which have labels of their own; leave it out'
+            )
+        texts = SharedTexts(as_texts(X)) if len(parts) > 1 else X
+        chains = [*before]
+        while len(chains) < len(parts):
+            chains.append(clone(self).set_params(overlap="error"))
+        learn = []
+        for chain, part in zip(chains, parts):
+            with at_positions(part.positions, "y"):
+                learn.append(chain._going_on(texts, part.y, metadata))
+
+        def go_on() -> Any:
+            own, *others = [each() for each in learn]
+            fitted = {a: v for a, v in vars(own).items() if FITTED.match(a)}
+            vars(self).update(fitted, chains_=others)
+            return self
+
+        return go_on
 
     def _held_out_data(self, X: Texts, y: Corpus) -> GivenPieces:
         tokens, given, aligned = self._aligned(X, y)
         _check_tokens(tokens, self.tokenizer)
         kind = chosen(tokens, aligned, self.pieces)
         pieces, labels = self._labelled(tokens, given, aligned, kind, self.max_length)
-        return GivenPieces(pieces.sequences(self.layout), labels, pieces.text)
+        read = pieces.sequences(self.layout, self._template())
+        return GivenPieces(read, labels, pieces.text)
 
     def _pieces_of(
         self, X: Texts, y: Corpus | None = None, judging: bool = False
@@ -129,7 +175,9 @@ class SpanTraining(TaggerTraining, WordsParameter):
         """Return the pieces of texts for prediction, and if spans are given their
         labels; no piece cuts a span.
         """
-        refuse_chains(self, "labels of tokens")
+        refuse_chains(
+            self, "labels of tokens", "tagger_ and those of chains_ have them"
+        )
         self._validate_params()
         if y is not None:
             corpus = self._aligned(X, y, judging)
@@ -139,7 +187,7 @@ class SpanTraining(TaggerTraining, WordsParameter):
 
     def _sequences(self, X: Texts) -> list[Any]:
         """Return what the tagger sees of texts."""
-        return self._pieces_of(X)[0].sequences(self.layout)
+        return self._pieces_of(X)[0].sequences(self.layout, self.tagger_)
 
     def _agreed(self, known: list[dict[str, Any]]) -> dict[str, Any]:
         kinds = [each["pieces_"] for each in known]

@@ -40,13 +40,16 @@ from .probability_tagger import (
     probabilities_of,
 )
 from .span_chains import (
-    asked_of,
+    Question,
+    asked,
     chains_of,
+    has_chains,
     in_order,
     known_types,
     merged,
     min_proba_of_chains,
     most_probable,
+    spans_of_chains,
 )
 
 if TYPE_CHECKING:
@@ -217,24 +220,35 @@ class SpanAnalyses:
             As :meth:`predict`, or if ``k`` is no int of at least 1.
         """
         check_is_fitted(self)
+        texts = as_texts(X)
+        if has_chains(self):
+
+            def ranked(q: Question) -> Ranked:
+                return q.chain.predict_kbest(q.texts, k, q.known)
+
+            return best_of_chains(asked(self, texts, known, ranked), k)
         result = Sequences()
-        for part, allowed in self._parts(as_texts(X), known):
+        for part, allowed in self._parts(texts, known):
             with renumbered(part.text):
                 best = self._ranked_pieces(part, k, **allowed)
             result += [best_sums(each, k) for each in by_sequence(best, part.of_text())]
-        others = [each.predict_kbest(X, k) for each in chains_of(self)]
-        return best_of_chains([result, *others], k) if others else result
+        return result
 
     def _ranked_pieces(
         self, part: Pieces, k: int, allowed: Given = None
     ) -> list[list[tuple[list[Span], float]]]:
         """Return the k best sets of spans of each piece."""
-        sequences = part.sequences(self.layout)
+        sequences = part.sequences(self.layout, self.tagger_)
 
         def ranked_of(pieces: list[int], k: int) -> Ranked:
-            some = {} if allowed is None else {"allowed": take(allowed, pieces)}
+            given = allowed
+            some = sequences
+            if len(pieces) < len(sequences):
+                some = take(sequences, pieces)
+                given = None if allowed is None else take(allowed, pieces)
+            options = {} if given is None else {"allowed": given}
             with renumbered(pieces):
-                return self.tagger_.predict_kbest(take(sequences, pieces), k, **some)
+                return self.tagger_.predict_kbest(some, k, **options)
 
         def spelled(pieces: list[int], ranked: Ranked) -> list[list[Any]]:
             labels = [list(labels) for best in ranked for labels, _ in best]
@@ -286,30 +300,32 @@ class SpanAnalyses:
         check_is_fitted(self)
         check_min_proba(segments, min_proba)
         texts = as_texts(X)
-        if not chains_of(self):
+        if not has_chains(self):
             return self._segment_proba(texts, segments, min_proba, known)
-        others = chains_of(self)
         if min_proba is not None:
-            own, *rest = min_proba_of_chains(self, min_proba)
-            found = [
-                each.predict_segment_proba(texts, min_proba=least)
-                for each, least in zip(others, rest)
-            ]
-            return most_probable([self._segment_proba(texts, None, own, known), *found])
+            least = min_proba_of_chains(self, min_proba)
+
+            def probable(q: Question) -> list[list[tuple[Span, float]]]:
+                return q.chain.predict_segment_proba(
+                    q.texts, min_proba=least[q.number], known=q.known
+                )
+
+            return most_probable(asked(self, texts, known, probable))
         if segments is None:
             segments = self.predict(texts, known)
         given = as_spans(segments, texts, "segments")
-        own, *rest = asked_of(self, given)
-        found = [
-            each.predict_segment_proba(texts, asked)
-            for each, asked in zip(others, rest)
-        ]
-        return in_order(given, [self._segment_proba(texts, own, None, known), *found])
+        spans = spans_of_chains(self, given)
+
+        def probabilities(q: Question) -> list[list[tuple[Span, float]]]:
+            some = spans[q.number][q.where]
+            return q.chain.predict_segment_proba(q.texts, some, known=q.known)
+
+        return in_order(given, asked(self, texts, known, probabilities))
 
     def _segment_proba(
         self, texts: list[str], segments: Given, min_proba: MinProba, known: Given
     ) -> list[list[tuple[Span, float]]]:
-        """Return the probabilities of spans of the own chain."""
+        """Return the probabilities of spans of the only chain."""
         result = Sequences()
         inside = None
         asked = self._asked(texts, segments, known) if min_proba is None else None
@@ -319,7 +335,7 @@ class SpanAnalyses:
                 inside = _in_pieces(part, asked[mine])
             with renumbered(part.text):
                 found = self.tagger_.predict_segment_proba(
-                    part.sequences(self.layout),
+                    part.sequences(self.layout, self.tagger_),
                     inside,
                     min_proba=min_proba,
                     scheme=self.scheme,
@@ -364,7 +380,7 @@ class SpanAnalyses:
         except AttributeError as error:
             wrong = str(error).rpartition(": ")[2]
             raise ValueError(f"min_proba needs probabilities: {wrong}") from None
-        types = map(known_types, [self, *chains_of(self)])
+        types = map(known_types, chains_of(self))
         return least_by_type(min_proba, sorted(set().union(*types)))
 
     def _likely(

@@ -137,9 +137,9 @@ class EncodedCorpus(TokenCorpus):
     def __init__(self, corpus: TokenCorpus, encoder: Encoder, encoded: Encoded) -> None:
         vars(self).update(corpus=corpus, encoder=encoder, encoded=encoded)
 
-    def encoded_by(self, encoder: Encoder) -> Encoded | None:
+    def encoded_by(self, encoder: Encoder, grow: bool = False) -> Encoded | None:
         """Return what an encoder made of this corpus; None if that is not kept."""
-        return self.encoded if self.encoder is encoder else None
+        return None if grow or self.encoder is not encoder else self.encoded
 
     def __getitem__(self, key: Any) -> Any:
         found = self.corpus[key]

@@ -9,8 +9,11 @@ import numpy as np
 from .encoded import EncodedCorpus
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .._data.corpus import TokenCorpus
     from .base import Encoder
+    from .encoded import Encoded
 
 
 class LearnedCorpus(EncodedCorpus):
@@ -25,6 +28,14 @@ class LearnedCorpus(EncodedCorpus):
         As of :class:`.encoded.EncodedCorpus`; the encoder has numbered the features of
         this corpus, and no others.
     """
+
+    def encoder_of(self, settings: Any, make: Callable[[], Encoder]) -> Encoder:
+        """Return the encoder that has numbered the features of this corpus."""
+        return self.encoder
+
+    def encoded_by(self, encoder: Encoder, grow: bool = False) -> Encoded | None:
+        """Return what the encoder made of this corpus, for training, too."""
+        return self.encoded if self.encoder is encoder else None
 
     def __getitem__(self, key: Any) -> Any:
         part = super().__getitem__(key)

@@ -18,7 +18,7 @@ from .._data.places import counted
 from .._data.segmented import as_pieces, as_words
 from .._data.types import Corpus
 from .._sklearn import innermost
-from .._taggers.span_chains import refuse_chains
+from .._taggers.span_chains import has_chains, spans_by_chain
 from ..metrics.counting import has_label, refuse_nothing, surroundings_known
 from .explain_taggers import as_characters, read_by, words_of
 from .findings import Finding, Places, as_places
@@ -263,7 +263,10 @@ def errors_of(
             f"vocabulary must be a collection of words, got the str {vocabulary[:40]!r}"
         )
     inner, task, X, own_scheme = read_by(model, X, y)
-    refuse_chains(inner, "lists of errors")
+    sides = [(y, predicted)]
+    if has_chains(inner):  # spans overlap those of other chains
+        both = (spans_by_chain(inner, X, each) for each in (y, predicted))
+        sides = [*zip(*both)]
     if getattr(inner, "tokenizer", None) == "words":
         inner = innermost(inner.tagger_).estimator
     known = None if vocabulary is None else frozenset(vocabulary)
@@ -272,7 +275,11 @@ def errors_of(
     ):  # which reads characters
         known = inner._model.words_of_training()
     where = as_places(places, len(y))
-    kind, items = _compared(task, X, y, predicted, scheme or own_scheme, words)
+    compared = [
+        _compared(task, X, *side, scheme or own_scheme, words) for side in sides
+    ]
+    kind = compared[0][0]
+    items = chain.from_iterable(some for _, some in compared)
     n_items = 0
     n_unseen = 0
     groups: dict[tuple[str, str], list[tuple[Any, ...]]] = {}

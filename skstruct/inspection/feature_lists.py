@@ -32,7 +32,8 @@ def model_with(estimator: Any, method: str, who: str) -> Any:
     """
     inner = innermost(estimator).estimator
     while hasattr(inner, "tagger_"):
-        refuse_chains(inner, "lists of features")
+        instead = "give its tagger_, or one of its chains_"
+        refuse_chains(inner, "lists of features", instead)
         inner = innermost(inner.tagger_).estimator
     model = getattr(inner, "_model", None)
     if not hasattr(model, method):

@@ -3,10 +3,13 @@
 import json
 import pickle
 import random
+from collections import Counter
 
+import inside
 import pytest
 from cli_cases import run
 from serving_cases import call
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
@@ -14,15 +17,19 @@ import skstruct
 from skstruct import (
     L1CRF,
     BaggingShuffleAverager,
+    Lexicon,
     ParameterMixer,
     SpanSets,
     SpanTagger,
     StructuredPerceptron,
 )
+from skstruct._data import text
 from skstruct._data.nested import types_apart
 from skstruct._data.spans import as_spans
 from skstruct._one_file.writing import export
+from skstruct._taggers.abilities import span_labels
 from skstruct.datasets.formats.span_writing import write_spans
+from skstruct.features.template_encoder import TemplateEncoder
 from skstruct.inspection import (
     errors,
     explain,
@@ -226,25 +233,171 @@ def test_held_out_texts_and_weights():
     assert half.predict(TEST) == tagger().fit(X[:30], Y[:30]).predict(TEST)
 
 
+def flat_taggers(X, y, **given):
+    """A tagger for each chain of the spans, of its types alone."""
+    return [
+        SpanTagger(given.get("inner", StructuredPerceptron(random_state=0))).fit(
+            X, of_types(y, types)
+        )
+        for types in ({"protein", "cell"}, {"DNA"})
+    ]
+
+
 def test_what_knows_one_chain_says_so(tmp_path):
     model = tagger().fit(X, Y)
-    said = "2 chains of labels"
-    for ask in (
-        lambda: explain(model, TEST[0]),
-        lambda: export(model, tmp_path / "m.py"),
-        lambda: feature_weights(model),
-        lambda: errors(model, TEST, GOLD),
-        lambda: label_issues(model, TEST, GOLD),
-        lambda: model.partial_fit(X, Y),
+    for ask, instead in (
+        (lambda: explain(model, TEST[0]), "tagger_ and those of chains_"),
+        (lambda: export(model, tmp_path / "m.py"), "of the types of each chain"),
+        (lambda: feature_weights(model), "its tagger_, or one of its chains_"),
+        (lambda: label_issues(model, TEST, GOLD), "tagger_ and those of chains_"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=f"2 chains of labels.*{instead}"):
             ask()
-    with pytest.raises(ValueError, match="several chains"):
-        model.predict(TEST, known=GOLD)
-    with pytest.raises(ValueError, match="several chains of labels are learned by fit"):
-        tagger().partial_fit(X, Y)
-    with pytest.raises(ValueError, match="several chains of labels are learned by fit"):
+    with pytest.raises(ValueError, match="put what mixes models inside of it"):
         ParameterMixer(tagger(), n_shards=2).fit(X, Y)
+
+
+# -- what is known ---------------------------------------------------------------------
+@pytest.mark.parametrize("at_once", [30, 10**6])
+def test_known_spans_go_to_the_chain_of_their_type(monkeypatch, at_once):
+    monkeypatch.setattr("skstruct._data.text.AT_ONCE", at_once)
+    inner = L1CRF(c1=0.1, max_iter=100, random_state=0)
+    model = tagger(inner).fit(X, Y)
+    assert model.accepts_known
+    rng = random.Random(0)
+    known = [[s for s in spans if rng.random() < 0.5] for spans in GOLD]
+    nothing = [[] for _ in TEST]
+    nothing[1] = [(0, len(TEST[1].rstrip()), "O")]
+    flat = flat_taggers(X, Y, inner=inner)
+    for given in (known, nothing):
+        parts = [
+            of_types(given, ("protein", "cell", "O")),
+            of_types(given, ("DNA", "O")),
+        ]
+        each = [one.predict(TEST, known=some) for one, some in zip(flat, parts)]
+        both = [sorted(a + b) for a, b in zip(*each)]
+        assert list(map(sorted, model.predict(TEST, known=given))) == both
+        asked = model.predict_segment_proba(TEST, min_proba=0.2, known=given)
+        each = [
+            one.predict_segment_proba(TEST, min_proba=0.2, known=some)
+            for one, some in zip(flat, parts)
+        ]
+        assert [dict(row) for row in asked] == [dict(a + b) for a, b in zip(*each)]
+        best = model.predict_kbest(TEST, 2, known=given)
+        assert [sorted(row[0][0]) for row in best] == both
+    assert model.predict(TEST, known=nothing)[1] == []
+
+
+def test_what_is_known_is_refused_by_its_place():
+    model = tagger().fit(X, Y)
+    texts = ["The T cells was seen. ", "The GATA-1 promoter binds. "]
+    for known, said in (
+        (
+            [[], [(4, 10, "protein"), (4, 19, "X")]],
+            "1, position 1: no label has the type",
+        ),
+        ([[], [(4, 10, None)]], "1, position 0: .*chains of labels of their own"),
+        ([[], [(4, 19, ["DNA", "protein"])]], "1, position 0: .*name one type"),
+        (
+            [[], [(4, 10, "protein"), (4, 19, "DNA"), (11, 14, "DNA")]],
+            "1, position 2: ",
+        ),
+        (
+            [[], [(4, 19, "DNA"), (4, 10, "protein"), (0, 10, "cell")]],
+            "1, position 2: ",
+        ),
+    ):
+        with pytest.raises(ValueError, match=f"known: sequence {said}"):
+            model.predict(texts, known=known)
+    same_chain = [[(4, 11, ["protein", "cell"])], []]
+    assert model.predict(texts, known=same_chain)[0][0][:2] == (4, 11)
+    lexicon = Lexicon({"GATA-1": "protein", "was seen": "DNA"})
+    found = model.predict(texts, known=lexicon)
+    assert (12, 20, "DNA") in found[0] and (4, 10, "protein") in found[1]
+
+
+# -- going on --------------------------------------------------------------------------
+def test_partial_fit_goes_on_with_each_chain():
+    model = tagger().partial_fit(X[:30], Y[:30]).partial_fit(X[30:], Y[30:])
+    flat = [
+        SpanTagger(StructuredPerceptron(random_state=0))
+        .partial_fit(X[:30], of_types(Y[:30], types))
+        .partial_fit(X[30:], of_types(Y[30:], types))
+        for types in ({"protein", "cell"}, {"DNA"})
+    ]
+    both = [sorted(a + b) for a, b in zip(*(each.predict(TEST) for each in flat))]
+    assert list(map(sorted, model.predict(TEST))) == both
+    assert model.alignment_ == flat[0].alignment_
+    fitted = tagger().fit(X, Y)
+    encoders = [
+        inside.model_of(each.tagger_).encoder for each in (fitted, *fitted.chains_)
+    ]
+    fitted.partial_fit(X, Y)
+    assert fitted.score(TEST, GOLD) > 0.95
+    assert encoders[0] is encoders[1]
+
+
+def test_types_that_come_later_have_a_chain():
+    model = tagger().partial_fit(X, of_types(Y, {"protein", "cell"}))
+    assert model.chains_ == []
+    for _ in range(3):
+        model.partial_fit(X, Y)
+    assert len(model.chains_) == 1 and model.score(TEST, GOLD) > 0.95
+    more = ["The GATA-1 promoter gene"]
+    model.partial_fit(more, [[(4, 24, "gene"), (4, 19, "DNA"), (4, 10, "protein")]])
+    assert [span_labels(each) for each in model.chains_] == [["DNA"], ["gene"]]
+    said = (
+        r"sequence 0, position 1: \(4, 10, 'cell'\) overlaps .* fit on all texts anew"
+    )
+    with pytest.raises(ValueError, match=said):
+        model.partial_fit(more, [[(0, 10, "protein"), (4, 10, "cell")]])
+    with config_context(enable_metadata_routing=True):
+        asking = StructuredPerceptron().set_partial_fit_request(classes=True)
+        with pytest.raises(ValueError, match="classes: this call makes 2 chains"):
+            tagger(asking).partial_fit(X, Y, classes=["O"])
+
+
+# -- one encoding ----------------------------------------------------------------------
+def test_texts_are_tokenized_and_encoded_once(monkeypatch, tmp_path):
+    calls = Counter()
+
+    def counted(owner, name):
+        before = getattr(owner, name)
+
+        def count(*args, **given):
+            calls[name] += 1
+            return before(*args, **given)
+
+        monkeypatch.setattr(owner, name, count)
+
+    counted(text, "_tokenized")
+    counted(TemplateEncoder, "encode")
+    model = tagger().fit(X, Y)
+    assert calls.pop("encode") == 1
+    model.save(tmp_path / "m")
+    for each in (
+        model,
+        skstruct.load(tmp_path / "m"),
+        pickle.loads(pickle.dumps(model)),
+    ):
+        for ask in (each.predict, each.predict_kbest):
+            calls.clear()
+            ask(TEST)
+            assert calls == {"_tokenized": 1, "encode": 1}
+    crf = tagger(L1CRF(max_iter=3, random_state=0)).fit(X, Y)
+    calls.clear()
+    crf.predict_segment_proba(TEST, min_proba=0.5)
+    assert calls == {"_tokenized": 1, "encode": 1}
+
+
+def test_errors_are_those_of_each_chain():
+    model = tagger().fit(X, Y)
+    found = errors(model, TEST, GOLD)
+    assert found.n_items == sum(map(len, GOLD)) and found.kind == "spans"
+    left_out = [[span for span in spans if span[2] != "DNA"] for spans in GOLD]
+    n = sum(map(len, GOLD)) - sum(map(len, left_out))
+    (confusion,) = [c for c in errors(model, TEST, left_out).confusions if c.count == n]
+    assert confusion[:2] == ("(none)", "DNA")
 
 
 def test_pictures_draw_all_spans():

@@ -243,7 +243,7 @@ def test_probabilities_sum_over_labellings():
 def test_corpora_are_predicted_in_parts(monkeypatch):
     model = SpanTagger(L1CRF(c1=0.1, random_state=0)).fit(X, y)
     whole = model.predict(X), model.predict_kbest(X, 3), model.predict_segment_proba(X)
-    monkeypatch.setattr("skstruct._taggers.span_tagger.AT_ONCE", 30)
+    monkeypatch.setattr("skstruct._data.text.AT_ONCE", 30)
     assert (
         model.predict(X),
         model.predict_kbest(X, 3),

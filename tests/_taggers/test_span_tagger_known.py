@@ -124,7 +124,7 @@ def test_parts_of_a_large_corpus(monkeypatch):
     model = SpanTagger(L1CRF(c1=0.1)).fit(X, Y)
     known = [[(0, 3, "LOC")], [], [(3, 7, "PER")], [(0, 4, "O")]]
     whole = model.predict(X, known=known)
-    monkeypatch.setattr("skstruct._taggers.span_tagger.AT_ONCE", 20)
+    monkeypatch.setattr("skstruct._data.text.AT_ONCE", 20)
     assert model.predict(X, known=known) == whole
     with pytest.raises(ValueError, match="known: sequence 3, position 0"):
         model.predict(X, known=[[], [], [], [(1, 4, "ORG")]])

@@ -17,7 +17,7 @@ def scenario(function):
 
 
 SMALL = {
-    "_taggers.span_tagger": {"AT_ONCE": 30},
+    "_data.text": {"AT_ONCE": 30},
     "_core.final_weights": {"PIECE_ROWS": 3},
     "_core.feature_table": {"FIRST_CAPACITY": 16},
     "_core.store": {"DENSE_WEIGHTS": 10, "FEW_LABELS": 1},
