@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from .probability_tagger import least_by_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .probability_tagger import LeastProba
 
 
 def min_proba_of(text: str) -> float | dict[str | None, float]:
@@ -23,9 +28,7 @@ def min_proba_of(text: str) -> float | dict[str | None, float]:
     return found[None] if [*found] == [None] else found
 
 
-def check_types(
-    min_proba: float | Mapping[str | None, float], kinds: Iterable[str]
-) -> None:
+def check_types(min_proba: LeastProba, kinds: Iterable[str]) -> None:
     """Check that what was read names types of a model, and leaves none out.
 
     Raises

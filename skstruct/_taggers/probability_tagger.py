@@ -257,8 +257,10 @@ class ProbabilityTagger(SequenceTagger):
         return probabilities_of(segments, min_proba, kinds, *given, n_jobs=self.n_jobs)
 
 
-MinProba: TypeAlias = "float | Mapping[str | None, float] | None"
+LeastProba: TypeAlias = "float | Mapping[str, float] | Mapping[str | None, float]"
 """The least probability of segments; of a dict by type, under None of types not named."""
+
+MinProba: TypeAlias = "LeastProba | None"
 
 
 def check_min_proba(segments: Given, min_proba: MinProba) -> None:
@@ -286,9 +288,7 @@ def check_min_proba(segments: Given, min_proba: MinProba) -> None:
             )
 
 
-def least_by_type(
-    min_proba: float | Mapping[str | None, float], kinds: Iterable[str]
-) -> dict[str, float]:
+def least_by_type(min_proba: LeastProba, kinds: Iterable[str]) -> dict[str, float]:
     """Return the least probability of each type.
 
     Parameters
@@ -306,21 +306,20 @@ def least_by_type(
     kinds = list(kinds)
     if not isinstance(min_proba, Mapping):
         return dict.fromkeys(kinds, float(min_proba))
-    unknown = [kind for kind in min_proba if kind is not None and kind not in kinds]
+    given: dict[str | None, float] = {kind: p for kind, p in min_proba.items()}
+    unknown = [kind for kind in given if kind is not None and kind not in kinds]
     if unknown:
         known = some_of(sorted(kinds))
         raise ValueError(
             f"min_proba: no label has the type {unknown[0]!r}; known are {known}"
         )
-    missing = [kind for kind in kinds if kind not in min_proba]
-    if missing and None not in min_proba:
+    missing = [kind for kind in kinds if kind not in given]
+    if missing and None not in given:
         raise ValueError(
             f"min_proba names no probability for the type {missing[0]!r}; under the key "
             "None it has one for types that it does not name"
         )
-    return {
-        kind: float(min_proba.get(kind, min_proba.get(None, 1.0))) for kind in kinds
-    }
+    return {kind: float(given.get(kind, given.get(None, 1.0))) for kind in kinds}
 
 
 def probabilities_of(

@@ -134,11 +134,12 @@ log_loss: float = metrics.sequence_log_loss(y, calibrated.sequence_log_proba(X, 
 diagram: inspection.ReliabilityDisplay = inspection.ReliabilityDisplay.from_estimator(
     calibrated, X, y
 ).plot()
+least = inspection.thresholds_for(SpanTagger(), ["Ann"], [[(0, 3, "PER")]])
 curves: inspection.SpanPrecisionRecallDisplay = (
-    inspection.SpanPrecisionRecallDisplay.from_thresholds(
-        inspection.thresholds_for(SpanTagger(), ["Ann"], [[(0, 3, "PER")]])
-    )
+    inspection.SpanPrecisionRecallDisplay.from_thresholds(least)
 )
+probable: list[list[skstruct.Span]] = span_tagger.predict(["Ann"], min_proba=least)
+probable = span_tagger.predict(["Ann"], min_proba={"PER": 0.9, None: 0.5})
 
 share: float = metrics.token_accuracy_score(y, labels)
 f1: float = metrics.segment_f1_score(y, labels, scheme="BIO")
