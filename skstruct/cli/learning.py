@@ -5,14 +5,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
 from .._data.places import counted
-from .._sklearn import layers
+from .._sklearn import layers, outermost_value
 from .._taggers.constraints import BrokenConstraint
 from .._training.held_out import NAMES as HELD_OUT_ARGUMENTS
-from .common import CommandError
+from .common import CommandError, tell
 from .first_record import tell_understood
 from .input_files import tell_empty, tell_labels
 from .learnable import check_learnable
@@ -25,6 +29,9 @@ if TYPE_CHECKING:
     from ..datasets.kinds import Kind
     from .common import Arguments, Model
     from .corpus import Corpus
+
+PARTIAL = ".partial"
+"""Ending of the model that an interrupted training leaves, after the name asked for."""
 
 
 def to_learn(
@@ -123,3 +130,30 @@ def write(
     keep = arguments.keep_training
     written = model if keep else model.compress(dtype="float64")
     written.save(arguments.model, training=keep, card=card, source_layout=source_layout)
+
+
+def save_partial(model: Any, arguments: Arguments, learned: str | None = None) -> None:
+    """Save what a training has learned before it was cut short, if anything, beside the
+    file asked for.
+
+    Parameters
+    ----------
+    model : estimator
+    arguments : Arguments
+    learned : str, optional
+        How much that is, as messages say it; by default its epochs.
+    """
+    path = arguments.model + PARTIAL
+    if os.path.exists(arguments.model) and not os.path.isfile(arguments.model):
+        return  # a pipe, say, beside which nothing is written
+    try:
+        check_is_fitted(model)
+        reset_session_parameters(model)
+        model.save(path)
+    except NotFittedError:  # the first epoch was not complete, or the members were not
+        tell("no model was kept; to resume next time, pass --param checkpoint=FOLDER")
+    except OSError as error:
+        tell(f"no model was kept: {path}: {error.strerror}")
+    else:
+        n = outermost_value(model, "n_iter_") or 0
+        tell(f"the model after {learned or counted(n, 'epoch')} is in {path}")

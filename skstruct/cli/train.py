@@ -13,15 +13,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import copy
-import os
 import shlex
 import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from .._data.inputs import SPANS, TREES
 from .._data.places import counted
@@ -47,7 +43,14 @@ from .documents import split_by_document
 from .first_record import tell_understood
 from .learnable import check_learned
 from .learners import add_features, add_learner, features_of, fit_of, new_model, task_of
-from .learning import amount_of, learn, reset_session_parameters, to_learn, write
+from .learning import (
+    amount_of,
+    learn,
+    reset_session_parameters,
+    save_partial,
+    to_learn,
+    write,
+)
 from .located import locating
 from .merging import PREFERENCES, warn_of_shared
 from .model_layout import learned_layout
@@ -67,9 +70,6 @@ RAW_TEXT_GAIN = (
 """The gain from clusters of raw text: Spanish in the study of `benchmarks.defaults`,
 English news in figures that docs/recipes.md quotes.
 """
-
-PARTIAL = ".partial"
-"""Ending of the model that an interrupted training leaves, after the name asked for."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -404,7 +404,7 @@ def _learn_whole(
     try:
         _learn_documents(arguments, model, corpus, dev)
     except KeyboardInterrupt:
-        _save_partial(model, arguments)
+        save_partial(model, arguments)
         raise
 
 
@@ -477,7 +477,7 @@ def _stream(
     except BaseException as error:
         if epoch > 1 or amount[0] or isinstance(error, KeyboardInterrupt):
             learned = f"{amount_of(layout.kind, *amount)} of epoch {epoch}"
-            _save_partial(model, arguments, learned)
+            save_partial(model, arguments, learned)
         raise
     return dict(zip((f"{unit}s" for unit in layout.kind.units), amount))
 
@@ -487,30 +487,3 @@ def _tell_begun(corpus: Corpus, layout: Layout) -> None:
     begun = with_source_layout(corpus, layout)
     amount = amount_of(layout.kind, *corpus.amounts)
     tell_understood(begun, f"at first {amount}")
-
-
-def _save_partial(model: Any, arguments: Arguments, learned: str | None = None) -> None:
-    """Save what a training has learned before it was cut short, if anything, beside the
-    file asked for.
-
-    Parameters
-    ----------
-    model : estimator
-    arguments : Arguments
-    learned : str, optional
-        How much that is, as messages say it; by default its epochs.
-    """
-    path = arguments.model + PARTIAL
-    if os.path.exists(arguments.model) and not os.path.isfile(arguments.model):
-        return  # a pipe, say, beside which nothing is written
-    try:
-        check_is_fitted(model)
-        reset_session_parameters(model)
-        model.save(path)
-    except NotFittedError:  # the first epoch was not complete, or the members were not
-        tell("no model was kept; to resume next time, pass --param checkpoint=FOLDER")
-    except OSError as error:
-        tell(f"no model was kept: {path}: {error.strerror}")
-    else:
-        n = outermost_value(model, "n_iter_") or 0
-        tell(f"the model after {learned or counted(n, 'epoch')} is in {path}")

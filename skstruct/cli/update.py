@@ -28,7 +28,7 @@ from .corpus import check_annotated, inputs_of, layout_of, read_files, with_type
 from .evaluate import look_of
 from .held_out import documents_of, folds_of, part_of
 from .learnable import check_learned
-from .learning import learn, reset_session_parameters, to_learn, write
+from .learning import learn, reset_session_parameters, save_partial, to_learn, write
 from .located import locating
 from .merging import warn_of_shared
 from .model_layout import (
@@ -170,7 +170,7 @@ def _learn(
         both = _predicted(model, held), _predicted(other, held)
         found.append((how, changes(task, held.X, held.y, both, known, scheme)))
     before = None if dev is None else _predicted(model, dev)
-    _go_on(arguments, model, corpus)
+    _go_on(arguments, model, corpus, keeps=True)
     if dev is not None:
         both = before, _predicted(model, dev)
         found.append((dev.name, changes(task, dev.X, dev.y, both, known, scheme)))
@@ -189,11 +189,21 @@ def _held_out(arguments: Arguments, corpus: Corpus) -> tuple[np.ndarray, str]:
     return out, f"{counted(n, unit)} held out"
 
 
-def _go_on(arguments: Arguments, model: Any, corpus: Corpus) -> None:
-    """Learn a corpus in as many passes as ``--epochs`` says, or in one."""
+def _go_on(
+    arguments: Arguments, model: Any, corpus: Corpus, keeps: bool = False
+) -> None:
+    """Learn a corpus in as many passes as ``--epochs`` says, or in one.
+
+    ``keeps`` writes what whole passes have learned if Ctrl-C ends one.
+    """
     n = arguments.epochs or 1
     for k in range(n):
-        learn(model.partial_fit, corpus)
+        try:
+            learn(model.partial_fit, corpus)
+        except KeyboardInterrupt:
+            if keeps and k > 0:
+                save_partial(model, arguments, f"{k} of {n} passes")
+            raise
         if arguments.verbose:
             tell(f"pass {k + 1} of {n}")
 

@@ -12,7 +12,7 @@ from cli_cases import N_TRAIN, run, run_train
 
 import skstruct
 from skstruct import cli
-from skstruct.cli import train
+from skstruct.cli import learning
 from skstruct.datasets import load_chunking, read_segmented, read_spans
 from skstruct.inspection import feature_weights
 
@@ -318,8 +318,8 @@ def test_interrupted_training_leaves_a_model_beside_the_target(
         capsys, folder / "train.txt", "-m", tmp_path / "m", "--epochs", 1
     )
     assert code == cli.INTERRUPTED and "after 1 epoch is in" in err
-    assert [path.name for path in tmp_path.iterdir()] == ["m" + train.PARTIAL]
-    skstruct.load(tmp_path / ("m" + train.PARTIAL))
+    assert [path.name for path in tmp_path.iterdir()] == ["m" + learning.PARTIAL]
+    skstruct.load(tmp_path / ("m" + learning.PARTIAL))
 
 
 def test_a_tabbed_file_is_no_segmented_text(capsys, tmp_path):

@@ -13,6 +13,7 @@ from skstruct import (
     SpanTagger,
     StructuredPerceptron,
     WordSegmenter,
+    cli,
 )
 from skstruct.datasets import write_spans
 from skstruct.inspection import forgetting
@@ -166,6 +167,33 @@ def test_options_of_new_models_are_refused(options, error, tagger, capsys):
         capsys, "train", "new", "--update", "tagger", "-m", "m", *options
     )
     assert code == 2 and error in said and not os.path.exists("m")
+
+
+def test_ctrl_c_leaves_what_whole_passes_have_learned(
+    folder, tagger, capsys, monkeypatch
+):
+    partial_fit = StructuredPerceptron.partial_fit
+    calls = []
+
+    def interrupted(self, *given):
+        calls.append(given)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return partial_fit(self, *given)
+
+    monkeypatch.setattr(StructuredPerceptron, "partial_fit", interrupted)
+    given = "train", "new", "--update", "tagger", "-m", "m", "--epochs", 4
+    code, _, said = run(capsys, *given)
+    assert code == cli.INTERRUPTED and "the model after 2 of 4 passes is in m.p" in said
+    for _ in range(2):
+        partial_fit(tagger, *NEW)
+    found = skstruct.load("m.partial")
+    assert found.predict(HELD_OUT[0]) == tagger.predict(HELD_OUT[0])
+    assert not os.path.exists("m")
+    calls[:] = [None] * 2
+    given = "train", "new", "--update", "tagger", "-m", "n"
+    assert run(capsys, *given)[0] == cli.INTERRUPTED
+    assert not any(name.startswith("n.") for name in os.listdir())
 
 
 def test_the_model_is_never_replaced_by_what_it_becomes(folder, tagger, capsys):
