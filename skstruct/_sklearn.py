@@ -63,7 +63,7 @@ FITTED_INSIDE = "best_estimator_", "estimator_", "tagger_", "base_"
 """Attributes that hold what an estimator has fitted inside."""
 
 NOTHING_KEPT = "training was interrupted; the estimator is as it was before {}"
-SOMETHING_KEPT = "training was interrupted; the estimator has what it had learned"
+SOMETHING_KEPT = "training was interrupted; the estimator keeps what it has learned"
 """The message after Ctrl-C; see `says_what_is_kept`."""
 
 if TYPE_CHECKING:
@@ -416,10 +416,9 @@ def refuse_frozen(around: BaseEstimator, verb: str, **inside: Any) -> None:
             inner = type(given.estimator).__name__
             raise ValueError(
                 f"{me}.{verb} would change the {inner} in "
-                f"{role}=FrozenEstimator(...), and what is frozen "
-                f"stays as it is: give {me}({inner}(...)), which trains one of its "
-                f"own, or call {verb} of "
-                f"your {inner}"
+                f"{role}=FrozenEstimator(...), which may not change: pass "
+                f"{me}({inner}(...)), which trains a copy, or call {verb} of your "
+                f"{inner}"
             )
 
 

@@ -97,13 +97,13 @@ class CRFParameters(TaggerParameters, TrainingParameters):
     )
     tol: float | None = parameter(
         default=None,
-        text="""When training is near enough to the optimum. A number: when the decrease
-        still to be expected, extrapolated from the last twenty passes as a geometric
-        series, is below ``tol`` times the objective. That is an estimate; up to five
-        times as much has been seen. None: when the objective is at most 0.1 % above the
-        optimum for certain (``gap_``), or as with ``tol=2e-5``, whichever is first.
-        Where there is no such bound (``c2=0``, or labels of None), or it is above 1 %,
-        which is so for small ``c2``: as with ``tol=2e-4``.""",
+        text="""Tolerance of the stop. With a number, training stops when the expected
+        further decrease, extrapolated from the last twenty passes as a geometric
+        series, is below ``tol`` times the objective. That is an estimate; decreases of
+        up to five times as much have been seen. With None, it stops when the objective
+        is certainly at most 0.1 % above the optimum (``gap_``), or as with
+        ``tol=2e-5``, whichever is first. Without such a bound (``c2=0``, or labels of
+        None), or with one above 1 % (small ``c2``), it stops as with ``tol=2e-4``.""",
         kind="float >= 0 or None",
     )
     all_pairs: bool | Literal["states", "transitions"] = parameter(

@@ -64,7 +64,7 @@ WITHOUT_MODEL = f"{KEPT}, without a model: fit an L1CRF(**search.best_params_)"
     pairs of labels, as in :class:`StructuredPerceptron`.""",
     class_weight="""A margin, the cost of missing a token of a label, and not
     scikit-learn's weight of a class, as in :class:`L1CRF`.""",
-    scoring="""What candidates are chosen by, on the test part of each fold, and what
+    scoring="""Score that chooses the candidate, on the test part of each fold, and that
     ``score`` returns: None means token accuracy; a str names a scorer of
     ``skstruct.metrics.SCORERS``, such as ``"segment_f1"``; a callable is called as
     ``scoring(estimator, X, y)`` and returns a number. More is better.""",
@@ -163,7 +163,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     )
     refit: bool = parameter(
         default=True,
-        text="Fit the penalties chosen to all sequences; else there is no prediction.",
+        text="Fit the chosen penalties to all sequences; without this, nothing can be predicted.",
     )
 
     _session_parameters: ClassVar = ("cv", "scoring", "candidates")

@@ -76,7 +76,7 @@ def folds_of(
             train, test = (every[list(part)] for part in fold)
         except IndexError as error:
             raise ValueError(
-                f"fold {k} of cv is no selection of the {n} sequences: {error}"
+                f"fold {k} of cv does not select from the {n} sequences: {error}"
             ) from None
         folds.append((train, test))
     if not folds:

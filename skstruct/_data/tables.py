@@ -482,8 +482,8 @@ def grouped(
     for k in new:
         if begun.setdefault(keys[k], k) != k:
             far = (
-                f"the rows of {by!r} = {keys[k]!r} are not neighbours: row {k} "
-                "begins anew"
+                f"the rows of {by!r} = {keys[k]!r} are not adjacent: row {k} "
+                "starts them again"
             )
             raise ValueError(f"{far}; sort the table first")
     labels = (

@@ -137,7 +137,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         text="""Features of states: ``"hs28"`` (the 28 of [1]_), ``"hs29"`` (one more,
         as that parser was released), ``"zsz28"`` (those of [2]_), ``"rich"`` (ours:
         distances, numbers of children, affixes, the word after the next), ``"auto"``
-        (``"rich"``, and more for each column behind the tag), or lines such as ``"s0.w
+        (``"rich"``, and more for each column after the tag), or lines such as ``"s0.w
         s1.t"``. Words are ``s0`` ``s1`` ``s2`` (stack, from the top), ``q0`` ``q1``
         ``q2`` (queue), and of s0 and s1 the outermost children ``s0.lc`` ``s0.rc`` and
         those next to them, ``s0.lc2`` ``s0.rc2``. Attributes are ``w`` form, ``t`` tag,
@@ -149,20 +149,20 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     )
     _: KW_ONLY
     beam_size: int = parameter(
-        default=8, text="States kept at each step; may be set anew for prediction."
+        default=8, text="States kept at each step; may be changed for prediction."
     )
     merge_states: bool = parameter(
         default=True, text="Merge states that no feature can tell apart."
     )
     update: Literal["max-violation", "early", "standard"] = parameter(
         default="max-violation",
-        text="""What is learned from: the actions up to where the right ones fall back
-        most [4]_, up to where they left the beam [3]_, or all (which does harm unless
-        the beam is wide). See Notes.""",
+        text="""Actions of an update: up to where the right ones fall back most [4]_, up
+        to where they left the beam [3]_, or all (which does harm unless the beam is
+        wide). See Notes.""",
     )
     labeled: bool = parameter(
         default=True,
-        text="Whether trees have labels; without, heads alone are learned and predicted.",
+        text="Learn and predict labels of arcs; if false, only heads.",
     )
     projectivize: Literal["lift", "pseudo", "skip"] = parameter(
         default="lift",

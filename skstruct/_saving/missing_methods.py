@@ -19,7 +19,7 @@ REASONS = {
         "BaggingShuffleAverager": "averages finished learners; its estimator has it if it learns online",
         "ParameterMixer": "mixes after passes over whole shards; its estimator has partial_fit",
         "CalibratedTagger": "fits its temperature on text that its tagger has not seen; the tagger has it",
-        "SpanSets": "would void what it promises; its estimator_ has it if the estimator inside has",
+        "SpanSets": "would invalidate its promise; its estimator_ has it if the estimator inside has",
         "KBestReranker": "needs bases that were trained on other parts of the whole corpus",
         "": _INSIDE,
     },
@@ -31,7 +31,7 @@ REASONS = {
     "adapt": {
         "ShiftReduceParser": "reads no accessor varieties",
         "WordSegmenter": "reads no accessor varieties",
-        "SpanSets": "would void what it promises; its estimator_ has it if the estimator inside has",
+        "SpanSets": "would invalidate its promise; its estimator_ has it if the estimator inside has",
         "KBestReranker": "chooses among the analyses of its base; its base_ has adapt, if the base has",
         "SpanTagger": "cuts texts into pieces; its tagger_ has adapt, for lists of tokens",
         "": _INSIDE,

@@ -108,9 +108,9 @@ def _write(
             )
             if found is not pipeline.steps[-1][1]:
                 text += (
-                    ", or save what the pipeline ends in, skstruct.save(pipeline[-1], "
+                    ", or save its last step, skstruct.save(pipeline[-1], path), and "
                 )
-                text += "path), and give that pipeline[:-1].transform(X) to predict"
+                text += "let that predict pipeline[:-1].transform(X)"
             raise TypeError(text) from None
     return steps
 

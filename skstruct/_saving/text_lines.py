@@ -53,8 +53,8 @@ def open_text(path_or_file: Any, mode: str, encoding: str, opener: Any = None) -
         # shift line numbers.
         if mode == "w" and os.fspath(path_or_file).endswith(".gz"):
             raise ValueError(
-                f"{os.fspath(path_or_file)}: what is written is not compressed; give "
-                "gzip.open(path, 'wt', encoding='utf-8') in its place"
+                f"{os.fspath(path_or_file)}: output is not compressed; pass "
+                "gzip.open(path, 'wt', encoding='utf-8') instead of the path"
             )
         with (atomic_write if mode == "w" else opener or opened)(
             path_or_file, encoding

@@ -138,10 +138,9 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
     cv: Any = parameter(
         default=5,
         text="""Parts of the corpus. A number makes parts of consecutive sequences, or
-        of consecutive groups if ``fit`` is given some, None five of them: the ones
-        beside a sequence are often of the same document, and text to be tagged is of
-        others. The positions of a splitter or an iterable are
-        those in ``X``. A frozen estimator needs none.""",
+        of consecutive groups if ``fit`` is given some, None five of them:
+        neighbours are often of one document, and new texts are of others. The positions
+        of a splitter or an iterable refer to ``X``. A frozen estimator needs none.""",
         kind="int, splitter, iterable of (train, test) or None",
         allowed=["cv_object"],
     )

@@ -193,7 +193,7 @@ def check_gold(
         raise BrokenConstraint(i, t, f"the label {what} under the constraints", "y")
     closed = chain.closed_gaps()
     if closed.size:
-        what = "under the constraints there is no labelling with the labels given"
+        what = "no labelling with the given labels satisfies the constraints"
         raise PlaceError(chain.sequences(closed)[0], None, what, "y")
 
 

@@ -35,7 +35,7 @@ from .metadata import asking_for_weights, fit_routing, routed
 from .perceptron import StructuredPerceptron
 
 _FROZEN = (
-    "what is frozen does not learn; give it the estimator inside, of which only the "
+    "a frozen estimator does not learn; pass the estimator inside, of which only the "
     "parameters count"
 )
 

@@ -141,8 +141,8 @@ class SpanSets(
     )
     by_type: bool = parameter(
         default=False,
-        text="Promise the recall of each type of spans, by a threshold of its own; else "
-        "that of all together.",
+        text="Promise the recall of each type of spans, with a threshold for each; if "
+        "false, the recall of all spans together.",
     )
     cv: Any = parameter(
         default=5,

@@ -127,11 +127,11 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         max_iter="auto"), n_estimators="auto", random_state=0)``: ten members of twenty
         epochs below 200 sequences, ten of ten below 500, then five, from 10,000 on
         three. It takes two to seven times the processor time of one perceptron, 7 to 20
-        times below 500, for 5 to 6 points of F1 more with 50 sentences, 3 with 200, and
-        on average 2 with 1,000 and 1 with thousands. Where taggers are mixed it is the
-        perceptron in it. Wherever its ``constraints``, or those of an estimator inside
-        of it, are None, they are those of ``scheme``. ``features="auto"`` means the
-        preset ``"text"`` here, which also reads the white space between tokens."""
+        times below 500 sequences. It gains 5 to 6 points of F1 with 50 sentences, 3
+        with 200, and on average 2 with 1,000 and 1 with thousands. In a mixture it is
+        the perceptron of this average. If its ``constraints``, or those of an estimator
+        inside of it, are None, they are set to ``scheme``. ``features="auto"`` means
+        the preset ``"text"`` here, which also reads the white space between tokens."""
     )
     _: KW_ONLY
     tokenizer: Any = parameter(
@@ -150,24 +150,25 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     )
     align: Literal["nearest", "expand", "contract", "unknown", "error"] = parameter(
         default="nearest",
-        text="""Which tokens a span takes that begins or ends inside of one: those of
-        which at least half is in it (where that leaves none, the tokens it touches are
-        not known), all that it touches, or whole tokens only. ``"unknown"`` makes all
-        that it touches unknown, ``"error"`` refuses it.""",
+        text="""Tokens of a span that begins or ends inside of a token. ``"nearest"``: the
+        tokens of which at least half is in the span (if there are none, the tokens it
+        touches are unknown); ``"expand"``: all that it touches; ``"contract"``: only
+        whole tokens; ``"unknown"``: all that it touches are unknown; ``"error"``: the
+        span is refused.""",
     )
     overlap: Literal["error", "longest", "by-type"] = parameter(
         default="error",
-        text="""What to do with spans that overlap: refuse them, or keep the longest
-        first, of equally long ones the first in the text. ``"by-type"`` learns all:
-        types that overlap in training texts have chains of labels of their own. Two
-        spans of one type that overlap are refused.""",
+        text="""Treatment of spans that overlap: refuse them, or keep the longest first,
+        of equally long ones the first in the text. ``"by-type"`` learns all: types that
+        overlap in training texts get separate chains of labels. Two spans of one type
+        that overlap are refused.""",
     )
     pieces: Literal["auto", "lines", "paragraphs", "texts"] = parameter(
         default="auto",
-        text="""What the tagger sees as one sequence. ``"auto"``: lines, paragraphs
+        text="""Unit that is one sequence for the tagger. ``"auto"``: lines, paragraphs
         (between blank lines) or texts, the first that would cut at most one in a
-        hundred training spans. In training no span is cut; spans across several pieces
-        are never predicted, which a warning says.""",
+        hundred training spans. In training no span is cut. Spans across several pieces
+        are never predicted; a warning counts them.""",
     )
     max_length: int | None = parameter(
         default=200,

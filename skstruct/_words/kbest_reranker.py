@@ -69,14 +69,14 @@ if TYPE_CHECKING:
 
 @savable
 @documented(
-    dropout="""Probability that what begins at a character (with a tagger: the token
-    there) loses its form for one visit: features of words that begin there are left
-    out, those of tags and lengths stay.""",
+    dropout="""Probability that the words that begin at a character (with a tagger: the
+    token there) lose their forms for one visit: features of these words are left out,
+    features of tags and lengths stay.""",
     edge_noise="""The same for features of tags alone that read more than one;
     ``"same"`` follows ``feature_noise``.""",
     min_count="Weights that fewer updates changed do not count.",
     warm_start="""Start ``fit`` from the weights of the last one; the base is trained
-    anew.""",
+    again.""",
     n_jobs="""Threads, for the bases of jackknifing and in prediction. Results do not
     depend on it.""",
     random_state="""Determines folds, orders, noise and the held-out sequences; not the

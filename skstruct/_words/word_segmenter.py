@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @savable
 @documented(
     dropout="""Probability that a character is masked for one visit of its text ([2]_,
-    equation 18). Features of words see all characters; what goes are features of the
+    equation 18). Features of words see all characters; the mask removes features of the
     characters around a decision (``"zc14"``: of pairs of characters across a boundary
     and inside of a word).""",
     edge_noise="""The same for the feature of the two decisions before, the only one of
@@ -125,13 +125,13 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     _: KW_ONLY
     beam_size: int | None = parameter(
         default=8,
-        text="""States kept at each character, in training and in prediction, for which
-        it may be set anew. None keeps all: the search is exact, its time grows with the
-        third power of the length of a text, its memory with the second.""",
+        text="""States kept at each character, in training and in prediction; may be
+        changed for prediction. None keeps all: the search is exact, its time grows with
+        the third power of the length of a text, its memory with the second.""",
     )
     update: Literal["max-violation", "early", "standard"] = parameter(
         default="max-violation",
-        text="""What is learned from: the text up to where the score of the right
+        text="""Part of the text for an update: up to where the score of the right
         segmentation falls back most [5]_, up to where it left the beam [3]_, or the
         whole text (which may do harm unless the search is exact). See Notes.""",
     )

@@ -28,7 +28,7 @@ READ = re.compile(r"(^|\W)(FILE|MODEL|DATA|POOL|IN|TRAIN|TEST)$")
 
 FORCE = "replace OUT if it exists"
 
-REPLACED = "would be replaced by what is made of it"
+REPLACED = "would be replaced by its own output"
 """The message for a target that the command reads."""
 
 

@@ -64,8 +64,8 @@ def check_same(a: Side, b: Side) -> None:
         )
     if a.corpus.y != b.corpus.y:
         raise CommandError(
-            f"{a.corpus.name}: {a.path} and {b.path} are to predict other labels of "
-            "it; --format, --label and --tokens say what both read"
+            f"{a.corpus.name}: {a.path} and {b.path} read different labels in "
+            "it; pass --format, --label and --tokens for both"
         )
 
 

@@ -107,7 +107,7 @@ def refuse_uncountable(
     except PlaceError as error:
         if error.name == "y_pred":
             raise ValueError(
-                f"scoring={_named(scorer)} cannot count what is predicted after "
+                f"scoring={_named(scorer)} cannot count predictions after "
                 f"training: {error.text.replace('{place}: ', '')}"
             ) from None
         error.move(error.sequence, {"y_true": "y"}.get(error.name or "", error.name))

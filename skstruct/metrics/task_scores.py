@@ -211,7 +211,7 @@ def scores_of(
     else:
         tally = _of_labels(y, y_pred, scheme, strict)
     if partial and tally.sides is None:
-        raise ValueError("scores of what is right in part are for segments and spans")
+        raise ValueError("scores of partial matches are for segments and spans")
     return _scores(tally, groups, intervals, partial)
 
 

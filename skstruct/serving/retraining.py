@@ -199,7 +199,7 @@ def retrain(
     if n_spans < FEWEST:
         return f"no training: {n_spans} held-out spans, {FEWEST} are needed to compare models"
     if not any(y):
-        return "no training: there is no span that is not held out"
+        return "no training: all spans are held out"
     new = clone(old).fit(X, y)
     before, after = (
         span_f1_score(y_out, each.predict(X_out), texts=X_out) for each in (old, new)

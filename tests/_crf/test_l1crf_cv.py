@@ -211,7 +211,7 @@ def test_other_inputs(corpus, fitted):
         ({"cv": []}, "cv has no fold"),
         (
             {"cv": [([0, 1], [2]), ([0, 90], [2])]},
-            "fold 1 of cv is no selection of the 90 sequences",
+            "fold 1 of cv does not select from the 90 sequences",
         ),
         ({"cv": [([], [0, 1])]}, "fold 0 has no token with a label to learn from"),
         (

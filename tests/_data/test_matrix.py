@@ -190,7 +190,7 @@ def test_from_frame(library):
         (
             "label",
             ["x"],
-            "the rows of 'label' = 'a' are not neighbours: row 3 begins anew",
+            "the rows of 'label' = 'a' are not adjacent: row 3 starts them again",
         ),
     ):
         with pytest.raises(ValueError, match=message):

@@ -195,7 +195,7 @@ def test_what_a_pipeline_ends_in_is_saved_by_itself(tmp_path):
     lengths = TokenTransformer(FunctionTransformer(lengths_of))
     union = SequenceUnion([("form", TokenVectorizer()), ("length", lengths)])
     pipeline = make_pipeline(union, StructuredPerceptron(random_state=0)).fit(X, Y)
-    advice = r"save what the pipeline ends in, skstruct\.save\(pipeline\[-1\], path\)"
+    advice = r"save its last step, skstruct\.save\(pipeline\[-1\], path\)"
     with pytest.raises(TypeError, match=advice) as error:
         skstruct.save(pipeline, tmp_path / "model")
     assert "pipeline[:-1].transform(X)" in str(error.value)

@@ -116,7 +116,7 @@ def test_what_is_no_text_is_named(begin, message, tmp_path):
 
 
 def test_text_is_not_written_into_a_file_that_promises_compression(tmp_path):
-    with pytest.raises(ValueError, match="is not compressed; give gzip.open"):
+    with pytest.raises(ValueError, match="is not compressed; pass gzip.open"):
         with open_text(tmp_path / "a.jsonl.gz", "w", "utf-8"):
             pass
     assert list(tmp_path.iterdir()) == []

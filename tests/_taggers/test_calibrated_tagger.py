@@ -311,7 +311,7 @@ def test_parts_threads_and_weights():
     with pytest.raises(ValueError, match="cv leaves no sequence that is not empty"):
         CalibratedTagger(perceptron(), cv=[([0], [1])]).fit([[], *X], [[], *y])
     with pytest.raises(
-        ValueError, match=f"fold 0 of cv is no selection of the {len(X)} sequences"
+        ValueError, match=f"fold 0 of cv does not select from the {len(X)} sequences"
     ):
         CalibratedTagger(perceptron(), cv=[([0, 1], [len(X)])]).fit(X, y)
     weight = np.arange(len(X)) % 2.0  # every other sequence has none

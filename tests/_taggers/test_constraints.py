@@ -132,7 +132,7 @@ def test_where_steps_change_nothing_more_none_are_made(length):
     )
     assert few < 200
     arrays[1][1, 2], arrays[1][0, 2] = -np.inf, 0.0
-    with pytest.raises(ValueError, match="no labelling with the labels given"):
+    with pytest.raises(ValueError, match="no labelling with the given labels"):
         check_gold(Gold(ids, ()), np.array([0, length + 2]), labels, arrays)
 
 

@@ -184,7 +184,7 @@ def test_what_cannot_have_sets():
         SpanSets(L1CRF(constraints="BIO")).fit(X, y, [1, 2])
     for name in ("partial_fit", "adapt"):
         with pytest.raises(
-            AttributeError, match="SpanSets would void what it promises"
+            AttributeError, match="SpanSets would invalidate its promise"
         ):
             getattr(SpanSets(), name)
     for name in ("predict_kbest", "decision_function"):

@@ -243,7 +243,7 @@ def test_what_is_read_is_not_replaced(capsys):
         for force in [], ["--force"]:
             code, out, err = run(capsys, "tag", file, "-m", "ner", *more, *force)
             assert (code, out) == (1, "")
-            assert "would be replaced by what is made of it" in err, err
+            assert "would be replaced by its own output" in err, err
             assert {path: path.read_bytes() for path in Path().rglob("*.*")} == before
     tagged(capsys, "gold", "--write", "brat", "-o", "new")
     assert read_spans("new") == ([TEXT] * 2, [SPANS] * 2)
@@ -261,7 +261,7 @@ def test_no_other_command_writes_over_what_it_reads(capsys):
     ):
         Path("new").write_bytes(before)
         code, _, err = run(capsys, *command)
-        assert code == 1 and "would be replaced by what is made of it" in err
+        assert code == 1 and "would be replaced by its own output" in err
         assert Path("gold.jsonl").read_bytes() == Path("new").read_bytes() == before
 
 

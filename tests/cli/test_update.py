@@ -201,7 +201,7 @@ def test_the_model_is_never_replaced_by_what_it_becomes(folder, tagger, capsys):
     os.link("tagger", "same")
     for path in "tagger", "./tagger", "same":
         code, _, said = run(capsys, *given, path, "--force")
-        assert code == 1 and "would be replaced by what is made of it" in said
+        assert code == 1 and "would be replaced by its own output" in said
     assert run(capsys, *given, "old")[0] == 1
 
 

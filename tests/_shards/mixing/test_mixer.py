@@ -334,12 +334,12 @@ def test_a_frozen_estimator_is_refused_and_stays_as_it_was():
     before = pickle.dumps(tagger)
     with pytest.raises(
         ValueError,
-        match="FrozenEstimator cannot be used by ParameterMixer: what is frozen",
+        match="FrozenEstimator cannot be used by ParameterMixer: a frozen",
     ):
         ParameterMixer(FrozenEstimator(tagger)).fit(X, Y)
     with pytest.raises(
         ValueError,
-        match="FrozenEstimator cannot be used by ParameterMixer: what is frozen",
+        match="FrozenEstimator cannot be used by ParameterMixer: a frozen",
     ):
         ParameterMixer(FrozenEstimator(tagger)).fit_shards([lambda: (X, Y)])
     assert pickle.dumps(tagger) == before
