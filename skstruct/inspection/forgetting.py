@@ -145,7 +145,7 @@ def changes(
         Held-out sequences.
     predicted : (before, after)
     known : set of str
-        Labels and types that were known before, as of :func:`known_labels`.
+        Labels and types that were known before, as of ``known_labels``.
     scheme : str, default="auto"
         Of labels, as of `scores_of`.
     """
