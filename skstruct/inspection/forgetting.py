@@ -12,6 +12,7 @@ from .._data.elements import spelled
 from .._data.scheme_rules import LabelTable
 from .._data.types import Corpus
 from .._sklearn import final_step
+from .._taggers.span_chains import chains_of, has_chains
 from ..metrics.task_scores import figure, scores_of
 
 
@@ -164,15 +165,20 @@ def changes(
 
 
 def known_labels(estimator: Any) -> set[str]:
-    """Return the labels that a model knows, and the types of those of a scheme."""
+    """Return the labels that a model knows, and the types of those of a scheme; of a
+    span tagger with several chains those of all.
+    """
     inner = final_step(estimator).estimator
+    found: set[str] = set()
+    if has_chains(inner):
+        return found.union(*map(known_labels, chains_of(inner)))
     while not hasattr(inner, "classes_"):
         following = getattr(inner, "tagger_", getattr(inner, "estimator_", None))
         if following is None:
-            return set()
+            return found
         inner = following
     labels = [spelled(label) for label in np.asarray(inner.classes_).tolist()]
-    found = set(labels)
+    found.update(labels)
     table = LabelTable()
     for label in labels:
         try:

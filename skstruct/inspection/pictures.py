@@ -365,8 +365,8 @@ def line(tokens: Sequence[Any], marks: Iterable[Mark]) -> str:
     marks : list of Mark
         In order; those that overlap others stand in lines of their own.
     """
-    flat = []
-    below = []
+    flat: list[Mark] = []
+    below: list[Mark] = []
     at = 0
     for mark in marks:
         (below if mark.start < at else flat).append(mark)

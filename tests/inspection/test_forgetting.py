@@ -46,6 +46,17 @@ def test_types_of_spans():
     assert changes["PER"].before == f1["PER"]
 
 
+def test_types_of_all_chains():
+    texts = ["GATA-1 promoter binds.", "The GATA-1 promoter binds."]
+    spans = [[(0, 15, "DNA"), (0, 6, "protein")], [(4, 19, "DNA"), (4, 10, "protein")]]
+    model = SpanTagger(StructuredPerceptron(random_state=0), overlap="by-type")
+    found = forgetting(model.fit(texts, spans), texts, spans, texts, spans)
+    assert {change.label: change.is_new for change in found} == {
+        "DNA": False, "protein": False,
+    }  # fmt: skip
+    assert not math.isnan(found.old[1]) and math.isnan(found.new[1])
+
+
 def test_types_of_segments():
     tagger = StructuredPerceptron(random_state=0, constraints="BIO")
     tagger.fit([["Ann", "ran"]] * 2, [["B-PER", "O"]] * 2)
