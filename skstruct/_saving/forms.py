@@ -48,7 +48,7 @@ _INTEGERS = {
 
 
 class Packing(NamedTuple):
-    """How small a file is made."""
+    """Choices that make a file small."""
 
     room: float
     """Bytes, before compression, of the arrays that zlib compresses, all together."""

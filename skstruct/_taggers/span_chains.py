@@ -66,7 +66,7 @@ def refuse_chains(model: Any, what: str, instead: str) -> None:
 
 
 class Question(NamedTuple):
-    """What one chain of a span tagger is asked about some texts."""
+    """A question to one chain of a span tagger about some texts."""
 
     number: int  # of the chain
     chain: Any
@@ -112,7 +112,7 @@ def at_positions(positions: list[list[int]], name: str) -> Iterator[None]:
 
 
 class Facts(NamedTuple):
-    """What is known of texts that concerns one chain."""
+    """Known facts of texts that concern one chain."""
 
     spans: list[list[Any]]  # (start, end, label), as of ``predict``
     positions: list[list[int]]  # of each text, where they stand among all

@@ -1,4 +1,4 @@
-"""What every training of the command line does: look at a corpus, learn, and write.
+"""The common steps of training commands: look at a corpus, learn, and write.
 
 ``train`` makes a new model so, and ``train --update`` lets one go on learning.
 """

@@ -43,7 +43,7 @@ def test_what_is_wrong_is_refused():
     for cv in 2, GroupKFold(2):
         with pytest.raises(ValueError, match="each of the 6 sequences, got 5"):
             folds_of(cv, X, groups=list("xyxyx"))
-    with pytest.raises(ValueError, match="fold 0 of cv is no selection"):
+    with pytest.raises(ValueError, match="fold 0 of cv does not select"):
         folds_of([([0], [9])], X)
     with pytest.raises(ValueError, match="sequence 1 is in 0"):
         folds_of([([1, 2, 3, 4, 5], [0])], X, once=True)
