@@ -32,6 +32,7 @@ def tree_of(file):
 def _forget_the_trees():
     yield
     tree_of.cache_clear()
+    nodes_of.cache_clear()
 
 
 def module_name(file):
@@ -40,14 +41,37 @@ def module_name(file):
     return parts[:-1] if parts[-1] == "__init__" else parts
 
 
+@functools.cache
+def nodes_of(file):
+    """All nodes of the syntax tree of a file."""
+    return tuple(ast.walk(tree_of(file)))
+
+
+def blocks_of(node):
+    """The statements, handlers and cases right inside a statement."""
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        yield from getattr(node, name, ())
+
+
+def within(node):
+    """All statements inside a node; expressions hold none."""
+    for inner in blocks_of(node):
+        yield inner
+        yield from within(inner)
+
+
 def is_for_types(node):
     """Whether a statement is ``if TYPE_CHECKING:``."""
-    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    return (
+        isinstance(node, ast.If)
+        and isinstance(node.test, ast.Name)
+        and node.test.id == "TYPE_CHECKING"
+    )
 
 
 def running(tree):
-    """Every node of a module that is run, not only read by type checkers."""
-    for node in ast.iter_child_nodes(tree):
+    """Every statement of a module that is run, not only read by type checkers."""
+    for node in blocks_of(tree):
         yield node
         if is_for_types(node):
             for other in node.orelse:
@@ -146,9 +170,9 @@ def is_docstring(node):
 
 def statements(node):
     """The statements inside a node."""
-    inside = (other for other in ast.walk(node) if other is not node)
     return sum(
-        isinstance(other, ast.stmt) and not is_docstring(other) for other in inside
+        isinstance(other, ast.stmt) and not is_docstring(other)
+        for other in within(node)
     )
 
 
@@ -156,7 +180,7 @@ def functions(file):
     """(qualified name, node) of every function and method of a file."""
 
     def visit(node, owners):
-        for inner in ast.iter_child_nodes(node):
+        for inner in blocks_of(node):
             names = owners
             if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 names = (*owners, inner.name)
@@ -200,7 +224,7 @@ def test_commands_compare_no_kinds_of_files():
         f"{path_of(file)}:{node.lineno} {ast.unparse(node)}"
         for file in FILES
         if file.parent.name == "cli"
-        for node in ast.walk(tree_of(file))
+        for node in nodes_of(file)
         if isinstance(node, ast.Compare)
         and any(isinstance(each, (ast.Eq, ast.NotEq, ast.In)) for each in node.ops)
         and re.search(r"\.(format|family|kind|kind\.name)$", ast.unparse(node.left))
@@ -243,7 +267,7 @@ def test_no_field_is_an_object():
     found = [
         f"{path_of(file)}:{node.lineno}"
         for file in FILES
-        for node in ast.walk(tree_of(file))
+        for node in nodes_of(file)
         if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "object"
     ]
     assert found == []
@@ -262,7 +286,7 @@ def test_docstrings_can_be_read_alone():
 
 def tuple_assignments():
     for file in FILES:
-        for node in ast.walk(tree_of(file)):
+        for node in nodes_of(file):
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple):
                 if isinstance(node.targets[0], ast.Tuple):
                     yield f"{path_of(file)}:{node.lineno}"
@@ -279,7 +303,7 @@ def test_private_names_stay_at_home():
     """A name with an underscore in front is imported by files of its own folder at most."""
     wrong = []
     for file in FILES:
-        for node in ast.walk(tree_of(file)):
+        for node in nodes_of(file):
             if isinstance(node, ast.ImportFrom) and node.module != "__future__":
                 for alias in node.names:
                     private = alias.name.startswith("_") and not alias.name.startswith(
@@ -357,9 +381,9 @@ def private(name):
     )
 
 
-def private_names(tree):
+def private_names(file):
     """(line, name) of each private attribute of something else that is read, written, patched or imported."""
-    for node in ast.walk(tree):
+    for node in nodes_of(file):
         if isinstance(node, ast.Attribute) and private(node.attr):
             if node.attr in FLOOR_OF:
                 continue
@@ -391,10 +415,9 @@ def test_the_tests_look_inside_in_one_place():
     wrong = []
     for file in sorted(TESTS.rglob("*.py")):
         if file != TESTS / "inside.py":
-            tree = tree_of(file)
             wrong += [
                 f"{file.relative_to(TESTS)}:{line} {name}"
-                for line, name in private_names(tree)
+                for line, name in private_names(file)
             ]
     assert wrong == []
 
@@ -462,7 +485,7 @@ def test_test_modules_do_not_import_each_other():
     """What several of them share is a module of its own."""
     wrong = []
     for file in sorted(TESTS.rglob("*.py")):
-        for node in ast.walk(tree_of(file)):
+        for node in nodes_of(file):
             module = (
                 getattr(node, "module", None)
                 if isinstance(node, ast.ImportFrom)
@@ -476,7 +499,7 @@ def test_test_modules_do_not_import_each_other():
 def test_no_test_asserts_seconds():
     wrong = []
     for file in sorted(TESTS.rglob("*.py")):
-        for node in ast.walk(tree_of(file)):
+        for node in nodes_of(file):
             if isinstance(node, ast.Assert):
                 for part in ast.walk(node):
                     name = getattr(part, "attr", getattr(part, "id", ""))
@@ -494,7 +517,7 @@ GENERATOR = {"_core/compile.py", "_core/linking.py"}
 
 def kernels(file):
     """The functions that numba compiles; `overload` of `typing` has no arguments."""
-    for node in ast.walk(tree_of(file)):
+    for node in nodes_of(file):
         if isinstance(node, ast.FunctionDef):
             names = list(map(ast.unparse, node.decorator_list))
             if "overload" not in names and DECORATORS & {
@@ -542,15 +565,14 @@ def test_what_users_read_names_no_private_path():
     """Messages and texts of parameters; docstrings may, for who maintains."""
     found = []
     for file in FILES:
-        tree = tree_of(file)
         texts = {
             id(node.value)
-            for node in ast.walk(tree)
+            for node in nodes_of(file)
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         }
         found += [
             f"{file.name}:{node.lineno}: {node.value!r}"
-            for node in ast.walk(tree)
+            for node in nodes_of(file)
             if isinstance(node, ast.Constant)
             and isinstance(node.value, str)
             and "skstruct._" in node.value
