@@ -3,7 +3,8 @@
 A cell gives, to the bit, what the plain lists of its family give, or it is refused with
 the message that is foreseen. There is nothing else: no other error, no other result. A
 new kind is entered in `kind_cases`, a new verb in `kind_verbs`. Kinds with themselves
-run each time, all pairs with all verbs under the mark ``slow``; both run with bounds
+run each time, with all verbs that read a corpus in a way of their own, and some of
+``ALIKE_READERS``; all pairs with all verbs under the mark ``slow``. Both run with bounds
 checks in the kernels, too (``tox -e boundscheck``).
 """
 
@@ -14,6 +15,7 @@ import itertools
 import re
 
 import pytest
+from covers import cover, slow_beyond
 from kind_cases import KINDS, ORDINARY, PLAIN
 from kind_verbs import ALONE, VERBS, Cell, plain
 
@@ -233,7 +235,32 @@ def cells(*lists, kinds=ORDINARY, there=lambda *cell: True):
     ]
 
 
-@pytest.mark.parametrize("kind, verb", cells(VERBS))
+ALIKE_READERS = set(
+    "decision_function predict_kbest predict_allowed predict_marginals predict_posterior "
+    "sequence_log_proba score second_order crf average compress".split()
+)
+"""Verbs that read both corpora just as ``predict`` does, by one function."""
+
+
+def held(cell):
+    """What a cell tries: a verb with a family; and a kind with a way of reading."""
+    kind, verb = cell
+    reader = "as predict" if verb in ALIKE_READERS else verb
+    return {(KINDS[kind], verb), (kind, reader)}
+
+
+THEMSELVES = [*itertools.product(ORDINARY, VERBS)]
+COVER = {THEMSELVES[k] for k in cover(THEMSELVES, held)}
+
+
+@pytest.mark.parametrize(
+    "kind, verb",
+    slow_beyond(
+        COVER,
+        THEMSELVES,
+        lambda kind, verb: pytest.mark.xdist_group(f"kinds-{KINDS[kind]}"),
+    ),
+)
 def test_a_kind_with_itself(kind, verb, folder):
     assert wrong_pair(verb, kind, kind, folder) is None
 
@@ -263,6 +290,12 @@ def test_how_many_cells_are_refused():
         "shards": 780,
         "nothing to learn from": 500,
     }
+
+
+def test_every_kind_meets_every_way_of_reading():
+    tried = set().union(*map(held, COVER))
+    assert tried == set().union(*map(held, THEMSELVES))
+    assert ALIKE_READERS < {*VERBS}
 
 
 ELSEWHERE = {"forgetting", "predict_segment_proba", "render", "thresholds_for"}
