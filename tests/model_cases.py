@@ -136,6 +136,20 @@ def annotated(n_labels):
     return X, y
 
 
+def nested(n_labels):
+    """(X, y) of texts and their spans, of which those of the first type hold others:
+    the chain of the others has as many labels under the scheme "BIO".
+    """
+    X, y = annotated(n_labels)
+    for i, (text, spans) in enumerate(zip(X, y)):
+        before = len(text)
+        X[i] += "in zx here " if i % 2 == 0 else "and so on "
+        if i % 2 == 0:
+            spans.append((before, before + 5, "W"))
+            spans.append((before + 3, before + 5, spans[0][2]))
+    return X, y
+
+
 def words(n_labels):
     """(X, y) of words without tags."""
     X, y = texts(n_labels)
@@ -194,6 +208,10 @@ def _span_tagger(tagger=None):
     return SpanTagger(tagger or _perceptron(), scheme="BIO", layout=False)
 
 
+def _span_tagger_by_type(tagger=None):
+    return _span_tagger(tagger).set_params(overlap="by-type")
+
+
 def _parser():
     return ShiftReduceParser("hs28", beam_size=2, max_iter=2, random_state=0)
 
@@ -238,6 +256,8 @@ CASES = {
     "spans-calibrated": (annotated, lambda: _span_tagger(_calibrated(_perceptron()))),
     "spans-averager": (annotated, lambda: _span_tagger(_averager(_perceptron()))),
     "spans-averager-l1crf": (annotated, lambda: _span_tagger(_averager(_l1crf()))),
+    "spans-by-type": (nested, _span_tagger_by_type),
+    "spans-by-type-l1crf": (nested, lambda: _span_tagger_by_type(_l1crf())),
     "sets": (
         annotated,
         lambda: SpanSets(_span_tagger(_l1crf()), recall=0.5, precision=0.5, cv=2),

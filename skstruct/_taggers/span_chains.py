@@ -196,7 +196,7 @@ def parts_by_type(X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> list[
     groups = types_apart(as_spans(trimmed_spans(texts, y), texts))
     held_out = None
     if X_val is not None and y_val is not None:
-        held_out = as_spans(y_val, as_texts(X_val), "y_val")
+        held_out = as_spans(y_val, as_texts(X_val, "X_val"), "y_val")
         elsewhere = {kind for types in groups[1:] for kind in types}
         found = {str(span.label) for span in held_out.spans}
         groups[0] = sorted({*groups[0], *(found - elsewhere)})

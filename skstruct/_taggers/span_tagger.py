@@ -45,7 +45,7 @@ from .span_chains import (
     merged,
     parts_by_type,
 )
-from .span_training import SpanTraining
+from .span_training import SpanTraining, summed
 from .text_probabilities import SpanAnalyses, placed
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
                 self._report_by_type(as_texts(X), y)  # errors name places in all of y
             if others:
                 X = SharedTexts(as_texts(X))
-                X_val = None if X_val is None else SharedTexts(as_texts(X_val))
+                X_val = None if X_val is None else SharedTexts(as_texts(X_val, "X_val"))
             y = own.y
             y_val = own.y_val
             chains["chains_"] = [
@@ -274,6 +274,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
             if vars(self).get("tagger_") is not before:
                 vars(self).pop("chains_", None)
                 vars(self).update(chains)
+                parts = [self, *chains.get("chains_", [])]
+                self.alignment_ = summed([each.alignment_ for each in parts])
 
     # -- before fitting ----------------------------------------------------------------
     def tokens(self, X: Texts) -> list[list[tuple[int, int]]]:

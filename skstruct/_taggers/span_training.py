@@ -121,7 +121,7 @@ class SpanTraining(TaggerTraining, WordsParameter):
         counts = counts_of(given, marked_across(tokens, aligned, kind))
         known = {
             "pieces_": kind,
-            "alignment_": _sum([self.alignment_, counts] if before else [counts]),
+            "alignment_": summed([self.alignment_, counts] if before else [counts]),
         }
         if not counts["spans"] and not go_on:
             warn("y holds no span: a model that learns from it finds none")
@@ -154,9 +154,14 @@ class SpanTraining(TaggerTraining, WordsParameter):
                 learn.append(chain._going_on(texts, part.y, metadata))
 
         def go_on() -> Any:
+            old = [chain.alignment_ for chain in before[1:]]
             own, *others = [each() for each in learn]
             fitted = {a: v for a, v in vars(own).items() if FITTED.match(a)}
             vars(self).update(fitted, chains_=others)
+            new = summed([own.alignment_, *(each.alignment_ for each in others)])
+            self.alignment_ = {
+                name: n - sum(counts[name] for counts in old) for name, n in new.items()
+            }
             return self
 
         return go_on
@@ -194,7 +199,7 @@ class SpanTraining(TaggerTraining, WordsParameter):
         most = max(dict.fromkeys(kinds), key=kinds.count)
         return {
             "pieces_": most,
-            "alignment_": _sum([each["alignment_"] for each in known]),
+            "alignment_": summed([each["alignment_"] for each in known]),
         }
 
     def _warn(self, counts: dict[str, int], kind: str) -> None:
@@ -248,7 +253,8 @@ def _check_tokens(tokens: Tokens, tokenizer: Any) -> None:
     )
 
 
-def _sum(counts: list[dict[str, int]]) -> dict[str, int]:
+def summed(counts: list[dict[str, int]]) -> dict[str, int]:
+    """Add up the counts of several parts of a corpus."""
     return {name: sum(each[name] for each in counts) for name in counts[0]}
 
 

@@ -14,12 +14,15 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .._data.elements import spelled
-from .._data.inputs import LABELS, TREES
+from .._data.inputs import LABELS, TREES, flatten
 from .._saving.origin import origin_of
 from .._sklearn import final_step, layers
 from ..features.presets import preset_of
 from ..inspection import explain, feature_weights, transition_weights
+from ..inspection.explain_taggers import single_chains
 from ..inspection.explanations import printable
 from ..interchange.kinds import kind_of
 from ..serving.answers import as_sequence
@@ -74,9 +77,13 @@ def run(arguments: Arguments) -> int | None:
     if arguments.explain is not None:
         return _explain(model, path, arguments)
     inner = model.estimator_ if hasattr(model, "thresholds_") else model
-    tagger = final_step(getattr(inner, "tagger_", inner), None, ("steps",)).estimator
-    named = getattr(tagger._model, "named_weights", list)  # no names, no list
-    labels = {spelled(label): label for part in named() for label in part.labels}
+    taggers = _taggers(inner)
+    tagger = taggers[0]
+    named: list[Any] = [
+        getattr(each._model, "named_weights", list)()  # no names, no list
+        for each in taggers
+    ]
+    labels = {spelled(label): label for part in flatten(named) for label in part.labels}
     if arguments.label is not None:
         if arguments.label not in labels:
             has = ", ".join(labels)
@@ -91,11 +98,13 @@ def run(arguments: Arguments) -> int | None:
     }
     about |= {
         name: value
-        for name, value in _about(inner, tagger).items()
+        for name, value in _about(inner, taggers).items()
         if value is not None
     }
     top = {
-        text: feature_weights(tagger, arguments.top, label)
+        text: feature_weights(
+            tagger if len(taggers) == 1 else inner, arguments.top, label
+        )
         for text, label in labels.items()
     }
     origin = origin_of(model)
@@ -120,7 +129,16 @@ def run(arguments: Arguments) -> int | None:
         for row in rows:
             print(f"  {row.weight:+10.3f}  {printable(row.feature)}")
     if arguments.label is None and hasattr(tagger._model, "new_chain"):
-        print(f"\ntransitions\n{transition_weights(tagger)}")
+        for each in taggers:
+            print(f"\ntransitions\n{transition_weights(each)}")
+
+
+def _taggers(model: Any) -> list[Any]:
+    """Return what labels tokens inside of a model: a tagger for each chain of labels."""
+    return [
+        final_step(getattr(each, "tagger_", each), None, ("steps",)).estimator
+        for each in single_chains(model)
+    ]
 
 
 def _print_about(about: dict[str, Any]) -> None:
@@ -142,8 +160,9 @@ def _print_about(about: dict[str, Any]) -> None:
         print(f"{name.replace('_', ' '):<14}{value}")
 
 
-def _about(model: Any, tagger: Any) -> dict[str, Any]:
-    """Say what there is to say of a model and its tagger, by name; None: nothing."""
+def _about(model: Any, taggers: list[Any]) -> dict[str, Any]:
+    """Say what there is to say of a model and its taggers, by name; None: nothing."""
+    tagger = taggers[0]
     inside = tagger._model
     defaults = inspect.signature(type(tagger)).parameters
     around = {} if model is tagger else model.get_params(deep=False)
@@ -159,7 +178,11 @@ def _about(model: Any, tagger: Any) -> dict[str, Any]:
     trained_on = ", ".join(
         f"{n:,} {name}" for name, n in getattr(model, "alignment_", {}).items() if n
     )
-    _, n_features, *weights = inside.sizes()
+    _, n_features, *_ = inside.sizes()
+    weights = flatten(each._model.sizes()[2:] for each in taggers)
+    labels = flatten(
+        getattr(each, "classes_", np.zeros(0)).tolist() for each in taggers
+    )
     return {
         "learner": type(tagger).__name__,
         "parameters": {
@@ -167,7 +190,8 @@ def _about(model: Any, tagger: Any) -> dict[str, Any]:
         },
         "epochs": next(epochs, None),
         "temperature": getattr(tagger, "temperature_", None),
-        "labels": list(map(str, tagger.classes_.tolist()))
+        "chains": len(taggers) if len(taggers) > 1 else None,
+        "labels": list(dict.fromkeys(map(str, labels)))
         if hasattr(tagger, "classes_")
         else None,
         "tags": _TAGS[getattr(model, "tagged_", None)],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -26,10 +27,12 @@ from .._data.inputs import (
 )
 from .._data.places import PlaceError, by_sequence, offsets_of
 from .._data.segmented import as_known_words, as_pieces
+from .._data.shared import SharedTexts
 from .._data.spans import as_spans
 from .._data.text import as_texts, tokenized
 from .._sklearn import final_step, innermost
 from .._taggers.constraints import scheme_of
+from .._taggers.span_chains import chains_of, has_chains, spans_by_chain
 from .token_words import shown
 
 if TYPE_CHECKING:
@@ -137,6 +140,28 @@ def seen_by_tagger(model: Any, X: Any, y: Corpus | None = None) -> Seen:
     raise TypeError(
         f"a tagger, a Segmenter or a SpanTagger is needed, got a {type(inner).__name__}"
     )
+
+
+def single_chains(model: Any) -> list[Any]:
+    """Return the chains of labels of a fitted model, if it is a span tagger that has
+    several, each as a span tagger; else the model.
+    """
+    inner = innermost(model).estimator
+    return chains_of(inner) if has_chains(inner) else [model]
+
+
+def seen_by_chains(model: Any, X: Any, y: Corpus | None = None) -> list[Seen]:
+    """Find the taggers that label tokens, as `seen_by_tagger`: one for each chain of
+    labels of a span tagger, with the labels of the spans that concern it.
+    """
+    last, given = final_step(model, X)
+    inner = innermost(last).estimator
+    if not has_chains(inner):
+        return [seen_by_tagger(model, X, y)]
+    texts = SharedTexts(as_texts(given))
+    chains = chains_of(inner)
+    spans = [None] * len(chains) if y is None else spans_by_chain(inner, texts, y)
+    return [seen_by_tagger(*pair) for pair in zip(chains, repeat(texts), spans)]
 
 
 def positions_of(model: Any, X: Any) -> list[list[int]] | None:

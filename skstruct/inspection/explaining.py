@@ -20,6 +20,7 @@ from .._data.segmented import as_pieces, as_words, cut, word_spans
 from .._parser.dependency_trees import SHIFT, split_arcs
 from .._sklearn import innermost
 from .._taggers.constraints import scheme_of
+from .._taggers.span_chains import chains_of, spans_by_chain
 from .._words.boundaries import decisions_of_words, white_space_limits
 from .._words.reranker_epoch import ABSENT, features_of_path, new_work
 from .._words.word_beam import new_work as new_beam_work
@@ -34,6 +35,7 @@ from .feature_lists import tokens_of, weight_rows
 from .pictures import END, segment_reader
 
 if TYPE_CHECKING:
+    from .._data.types import Corpus
     from .._parser.shift_reduce import ShiftReduceParser
     from .._taggers.probability_tagger import Segment
     from .._training.saved import NamedWeights
@@ -88,7 +90,8 @@ def explain(
         ``Segmenter`` the tokens are characters; of a ``WordSegmenter`` too, their
         labels are the decisions whether a word starts there, and one entry more is the
         end of the text. Of a re-ranker over a ``Segmenter`` they are words, each with
-        its tag. Of a ``SpanTagger`` the tokens are those of all pieces of the text. Of
+        its tag. Of a ``SpanTagger`` the tokens are those of all pieces of the text, one
+        time for each of its chains of labels. Of
         a parser a TreeExplanation: what speaks for each arc of a tree, and for reading
         its words when they were read. A given tree is built left children first; where
         the search built it in another way, that is the score of the prediction.
@@ -187,7 +190,36 @@ def _explain_spans(
     model: Any, X: Any, labels: Collection[Any] | None, **options: Any
 ) -> Explanation:
     """Explain the labellings of the pieces of a text, one behind the other."""
-    pieces, spelled = model._pieces_of(X, None if labels is None else [labels])
+    chains = chains_of(model)
+    given = (
+        [None] * len(chains) if labels is None else spans_by_chain(model, X, [labels])
+    )
+    parts = [
+        _explain_chain(chain, X, spans, **options)
+        for chain, spans in zip(chains, given)
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    n = len(parts[0].tokens)
+    segments = [
+        (at * n + a, at * n + b, kind)
+        for at, part in enumerate(parts)
+        for a, b, kind in part.segments or ()
+    ]
+    return Explanation(
+        flatten([part.labels for part in parts]),
+        fsum(part.score for part in parts),
+        flatten([part.tokens for part in parts]),
+        segments,
+        parts[0].templates,
+    )
+
+
+def _explain_chain(
+    model: Any, X: Any, spans: Corpus | None, **options: Any
+) -> Explanation:
+    """Explain the labellings of the pieces of a text by one chain."""
+    pieces, spelled = model._pieces_of(X, spans)
     found = [
         _of_tagger(model.tagger_, x, spelled and spelled[p], **options)
         for p, x in enumerate(pieces.sequences(model.layout))

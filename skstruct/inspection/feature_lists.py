@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._crf.crf_run import nonzero_entries
-from .._data.inputs import as_tokens, check_positive, describe
+from .._data.inputs import as_tokens, check_positive, describe, flatten
 from .._sklearn import innermost
 from .._taggers.span_chains import refuse_chains
 from ..features.rows_encoder import RowsEncoder
-from .explain_taggers import of_one_sequence, seen_by_tagger
+from .explain_taggers import of_one_sequence, seen_by_tagger, single_chains
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def model_with(estimator: Any, method: str, who: str) -> Any:
     inner = innermost(estimator).estimator
     while hasattr(inner, "tagger_"):
         instead = "give its tagger_, or one of its chains_"
-        refuse_chains(inner, "lists of features", instead)
+        refuse_chains(inner, "features and transitions", instead)
         inner = innermost(inner.tagger_).estimator
     model = getattr(inner, "_model", None)
     if not hasattr(model, method):
@@ -73,7 +73,7 @@ def feature_weights(
         ``"RIGHT"``, and those of arcs. Their features are named atom by atom, as in
         ``s0.w=dog s1.t=DT``. Or a ``KBestReranker``: its weights beside those of the
         base have the label ``"path"``; ``w`` is a word, ``t`` its tag, ``w-1`` the word
-        before.
+        before. Of a ``SpanTagger`` those of all its chains of labels.
     top : int, optional
         How many to return; all that are not zero by default.
     label : object, optional
@@ -107,7 +107,10 @@ def feature_weights(
     if top is not None:
         check_positive("top", top)
     who = "a chain tagger, WordSegmenter, ShiftReduceParser or KBestReranker"
-    parts = model_with(tagger, "named_weights", who).named_weights()
+    parts = flatten(
+        model_with(each, "named_weights", who).named_weights()
+        for each in single_chains(tagger)
+    )
     values = [value for part in parts for value in part.labels]
     if label is not None and not any(
         type(value) is type(label) and value == label for value in values

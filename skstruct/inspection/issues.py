@@ -11,8 +11,12 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
+from sklearn.base import clone
+
 from .._data.types import Corpus
 from .._sklearn import final_step
+from .._taggers.span_chains import BY_TYPE, parts_by_type
+from .._training.parameters import parameters_named
 from .findings import Finding, Findings, Places, as_places
 from .judging import (
     in_tokens,
@@ -94,8 +98,10 @@ def label_issues(
     kind = getattr(model, "explained_as", None)
     scheme = None if kind in ("spans", "segmenter") else segment_scheme(y)
     if kind == "spans":
-        judged = judged_out_of_fold(judge_texts, estimator, X, y, *how)
-        found = issues_of_spans(judged)
+        found = []
+        for part, spans in _one_chain_each(estimator, model, X, y):
+            judged = judged_out_of_fold(judge_texts, part, X, spans, *how)
+            found += issues_of_spans(judged)
     elif scheme is not None:
         judge = partial(judge_sentences, scheme)
         judged = judged_out_of_fold(judge, estimator, X, y, *how)
@@ -106,6 +112,20 @@ def label_issues(
         found = list(issues_of_labels(predicted_out_of_fold(estimator, X, y, *how)))
     found = [each._replace(where=where[each.sequence]) for each in found]
     return Findings(sorted(found, key=_by_suspicion))
+
+
+def _one_chain_each(
+    estimator: Any, model: Any, X: Any, y: Corpus
+) -> list[tuple[Any, Corpus]]:
+    """Return an estimator of one chain of labels, and its spans, for each chain that the
+    span tagger in an estimator would learn from all texts.
+    """
+    if model.overlap != BY_TYPE:
+        return [(estimator, y)]
+    flat = clone(estimator)
+    names = parameters_named(flat, "overlap")
+    flat.set_params(**dict.fromkeys(names, "error"))
+    return [(flat, part.y) for part in parts_by_type(X, y)]
 
 
 def _by_suspicion(finding: Finding) -> tuple[Any, ...]:

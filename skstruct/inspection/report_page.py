@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from .._data.elements import elements
-from .._data.inputs import SPANS, TREES, WORDS
+from .._data.inputs import SPANS, TREES, WORDS, flatten
+from .._data.labels import Labels
 from .._data.places import agreeing, counted
 from .._data.scheme_rules import LabelTable
 from .._data.types import Corpus
@@ -25,7 +26,7 @@ from ..metrics.counting import has_label
 from ..metrics.task_scores import Scores, as_text, scores_of
 from .curve_panels import panels
 from .error_lists import errors_of
-from .explain_taggers import read_by, seen_by_tagger
+from .explain_taggers import read_by, seen_by_chains, single_chains
 from .explaining import explanation_of
 from .explanations import ArcExplanation, TreeExplanation, bars, by_size
 from .feature_lists import feature_weights, model_with, transition_weights
@@ -40,6 +41,7 @@ from .weight_tables import FeatureWeights
 if TYPE_CHECKING:
     from ..metrics.confidence import Reliability
     from ..metrics.intervals import Score
+    from .explain_taggers import Seen
     from .explanations import Explanation, TokenExplanation
     from .pictures import Mark
 
@@ -488,14 +490,15 @@ def _calibration(model: Any, X: Any, y: Corpus) -> str:
     Nothing without probabilities.
     """
     try:
-        seen = seen_by_tagger(model, X, y)
+        chains = seen_by_chains(model, X, y)
     except TypeError:
         return ""
-    gold = seen.y or []
-    if not hasattr(seen.tagger, "predict_marginals") or not any(map(has_label, gold)):
+    gold = flatten([seen.y or [] for seen in chains])
+    with_marginals = hasattr(chains[0].tagger, "predict_marginals")
+    if not with_marginals or not any(map(has_label, gold)):
         return ""
-    marginals = seen.tagger.predict_marginals(seen.X)
-    curve = reliability(gold, marginals, labels=seen.classes)
+    marginals, labels = _marginals_of(chains)
+    curve = reliability(gold, marginals, labels=labels)
     error = float(
         curve.count @ np.abs(curve.confidence - curve.accuracy) / curve.count.sum()
     )
@@ -511,6 +514,21 @@ def _calibration(model: Any, X: Any, y: Corpus) -> str:
     )
     heading = "<h2>How far probabilities can be trusted</h2>"
     return f"{heading}{said}{_curve(curve)}{table(rows, head)}"
+
+
+def _marginals_of(chains: list[Seen]) -> tuple[list[Any], Any]:
+    """Return the probabilities of the labels of tokens, of one chain of labels behind
+    the other, and the labels of the columns.
+    """
+    columns = Labels({label for seen in chains for label in seen.classes.tolist()})
+    found = []
+    for seen in chains:
+        which = [columns.ids[label] for label in seen.classes.tolist()]
+        for narrow in seen.tagger.predict_marginals(seen.X):
+            wide = np.zeros((len(narrow), len(columns)))
+            wide[:, which] = narrow
+            found.append(wide)
+    return found, columns.array
 
 
 def _curve(curve: Reliability) -> str:
@@ -568,15 +586,18 @@ def _weights(model: Any) -> str:
     """Draw the largest weights of each label, and the transitions."""
     parts = []
     with suppress(TypeError):  # what has no chain has no transitions
-        named = model_with(model, "named_weights", "").named_weights()
-        labels = [label for part in named for label in part.labels][
-            :LABELS_WITH_WEIGHTS
-        ]
+        chains = single_chains(model)
+        named = flatten(
+            model_with(each, "named_weights", "").named_weights() for each in chains
+        )
+        labels = [*dict.fromkeys(label for part in named for label in part.labels)]
+        labels = labels[:LABELS_WITH_WEIGHTS]
         weights = FeatureWeights(
             item for label in labels for item in feature_weights(model, 20, label)
         )
         parts.append(f"<h2>Largest weights</h2>{weights._repr_html_()}")
-        transitions = transition_weights(model)
-        if len(transitions) <= LABELS_WITH_TRANSITIONS:
-            parts.append(f"<h2>Transitions</h2>{transitions._repr_html_()}")
+        for each in chains:
+            transitions = transition_weights(each)
+            if len(transitions) <= LABELS_WITH_TRANSITIONS:
+                parts.append(f"<h2>Transitions</h2>{transitions._repr_html_()}")
     return "".join(parts)

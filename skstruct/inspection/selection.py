@@ -13,10 +13,11 @@ from .._data.inputs import SPANS, WORDS, as_tokens, check_choice, check_positive
 from .._data.places import by_sequence
 from .._data.text import tokenized
 from .._sklearn import final_step, innermost, safe_indexing
-from .explain_taggers import seen_by_tagger
+from .explain_taggers import seen_by_chains
 
 if TYPE_CHECKING:
     from .._data.corpus import TokenCorpus
+    from .explain_taggers import Seen
 
 
 STRATEGIES = "least_confident", "margin", "entropy", "longest", "random"
@@ -205,24 +206,31 @@ def _of_tagger(model: Any, X: Any, strategy: str) -> np.ndarray:
 
     The log-probability is that of the best labelling.
     """
-    seen = seen_by_tagger(model, X)
-    if not hasattr(seen.tagger, "predict_marginals"):
+    chains = seen_by_chains(model, X)  # a text's analysis is one of each
+    if not hasattr(chains[0].tagger, "predict_marginals"):
         text = f"strategy={strategy!r} needs a model that knows probabilities, got a {_name(model)}: "
         raise TypeError(
             f"{text}L1CRF knows them, CalibratedTagger adds them; 'margin' needs none"
         )
-    length = np.bincount(seen.of, as_tokens(seen.X).lengths, seen.n)
+    first = chains[0]
+    length = np.bincount(first.of, as_tokens(first.X).lengths, first.n)
     if not length.any():
         return length
+    parts = (np.bincount(s.of, _doubts(s, strategy), s.n) for s in chains)
+    return sum(parts) / np.maximum(length, 1)
+
+
+def _doubts(seen: Seen, strategy: str) -> Any:
+    """Compute for each sequence of a tagger the negative log-probability of the best
+    labelling, or the sum of the entropies of its tokens.
+    """
     if strategy == "entropy":
         marginals = seen.tagger.predict_marginals(seen.X)
-        each = [
+        return [
             -np.where(p > 0.0, p * np.log(np.maximum(p, 1e-300)), 0.0).sum()
             for p in marginals
         ]
-    else:
-        each = -seen.tagger.sequence_log_proba(seen.X, seen.tagger.predict(seen.X))
-    return np.bincount(seen.of, each, seen.n) / np.maximum(length, 1)
+    return -seen.tagger.sequence_log_proba(seen.X, seen.tagger.predict(seen.X))
 
 
 def _name(model: Any) -> str:

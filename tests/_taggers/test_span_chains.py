@@ -2,14 +2,12 @@
 
 import json
 import pickle
-import random
 from collections import Counter
 
-import inside
 import pytest
 from cli_cases import run
+from nested_cases import GOLD, TEST, X, Y, of_types, tagger
 from serving_cases import call
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
@@ -17,7 +15,6 @@ import skstruct
 from skstruct import (
     L1CRF,
     BaggingShuffleAverager,
-    Lexicon,
     ParameterMixer,
     SpanSets,
     SpanTagger,
@@ -27,61 +24,15 @@ from skstruct._data import text
 from skstruct._data.nested import types_apart
 from skstruct._data.spans import as_spans
 from skstruct._one_file.writing import export
-from skstruct._taggers.abilities import span_labels
 from skstruct.datasets.formats.span_writing import write_spans
 from skstruct.features.template_encoder import TemplateEncoder
 from skstruct.inspection import (
     errors,
-    explain,
-    feature_weights,
-    label_issues,
+    features_of,
     render,
+    transition_weights,
 )
 from skstruct.serving import app
-
-NAMES = "IL-2 GATA-1 NFKB TCF".split()
-
-
-def nested_corpus(n=60, seed=0):
-    """Proteins inside of names of DNA, as in GENIA, and cells beside them."""
-    rng = random.Random(seed)
-    X, y = [], []
-    for _ in range(n):
-        text, spans = "", []
-        for _ in range(rng.randint(1, 3)):
-            text += rng.choice(["The ", "In ", "Of "])
-            name = rng.choice(NAMES)
-            start = len(text)
-            kind = rng.random()
-            if kind < 0.5:
-                text += f"{name} promoter"
-                spans += [
-                    (start, len(text), "DNA"),
-                    (start, start + len(name), "protein"),
-                ]
-            elif kind < 0.75:
-                text += name
-                spans.append((start, len(text), "protein"))
-            else:
-                text += "T cells"
-                spans.append((start, len(text), "cell"))
-            text += rng.choice([" binds. ", " was seen. "])
-        X.append(text)
-        y.append(spans)
-    return X, y
-
-
-X, Y = nested_corpus()
-TEST, GOLD = nested_corpus(20, 1)
-
-
-def tagger(inner=None, **given):
-    inner = StructuredPerceptron(random_state=0) if inner is None else inner
-    return SpanTagger(inner, overlap="by-type", **given)
-
-
-def of_types(y, types):
-    return [[span for span in spans if span[2] in types] for spans in y]
 
 
 def test_chains_predict_what_taggers_of_their_types_do():
@@ -233,128 +184,17 @@ def test_held_out_texts_and_weights():
     assert half.predict(TEST) == tagger().fit(X[:30], Y[:30]).predict(TEST)
 
 
-def flat_taggers(X, y, **given):
-    """A tagger for each chain of the spans, of its types alone."""
-    return [
-        SpanTagger(given.get("inner", StructuredPerceptron(random_state=0))).fit(
-            X, of_types(y, types)
-        )
-        for types in ({"protein", "cell"}, {"DNA"})
-    ]
-
-
 def test_what_knows_one_chain_says_so(tmp_path):
     model = tagger().fit(X, Y)
     for ask, instead in (
-        (lambda: explain(model, TEST[0]), "tagger_ and those of chains_"),
         (lambda: export(model, tmp_path / "m.py"), "of the types of each chain"),
-        (lambda: feature_weights(model), "its tagger_, or one of its chains_"),
-        (lambda: label_issues(model, TEST, GOLD), "tagger_ and those of chains_"),
+        (lambda: transition_weights(model), "its tagger_, or one of its chains_"),
+        (lambda: features_of(model, TEST[0]), "its tagger_, or one of its chains_"),
     ):
         with pytest.raises(ValueError, match=f"2 chains of labels.*{instead}"):
             ask()
     with pytest.raises(ValueError, match="put what mixes models inside of it"):
         ParameterMixer(tagger(), n_shards=2).fit(X, Y)
-
-
-# -- what is known ---------------------------------------------------------------------
-@pytest.mark.parametrize("at_once", [30, 10**6])
-def test_known_spans_go_to_the_chain_of_their_type(monkeypatch, at_once):
-    monkeypatch.setattr("skstruct._data.text.AT_ONCE", at_once)
-    inner = L1CRF(c1=0.1, max_iter=100, random_state=0)
-    model = tagger(inner).fit(X, Y)
-    assert model.accepts_known
-    rng = random.Random(0)
-    known = [[s for s in spans if rng.random() < 0.5] for spans in GOLD]
-    nothing = [[] for _ in TEST]
-    nothing[1] = [(0, len(TEST[1].rstrip()), "O")]
-    flat = flat_taggers(X, Y, inner=inner)
-    for given in (known, nothing):
-        parts = [
-            of_types(given, ("protein", "cell", "O")),
-            of_types(given, ("DNA", "O")),
-        ]
-        each = [one.predict(TEST, known=some) for one, some in zip(flat, parts)]
-        both = [sorted(a + b) for a, b in zip(*each)]
-        assert list(map(sorted, model.predict(TEST, known=given))) == both
-        asked = model.predict_segment_proba(TEST, min_proba=0.2, known=given)
-        each = [
-            one.predict_segment_proba(TEST, min_proba=0.2, known=some)
-            for one, some in zip(flat, parts)
-        ]
-        assert [dict(row) for row in asked] == [dict(a + b) for a, b in zip(*each)]
-        best = model.predict_kbest(TEST, 2, known=given)
-        assert [sorted(row[0][0]) for row in best] == both
-    assert model.predict(TEST, known=nothing)[1] == []
-
-
-def test_what_is_known_is_refused_by_its_place():
-    model = tagger().fit(X, Y)
-    texts = ["The T cells was seen. ", "The GATA-1 promoter binds. "]
-    for known, said in (
-        (
-            [[], [(4, 10, "protein"), (4, 19, "X")]],
-            "1, position 1: no label has the type",
-        ),
-        ([[], [(4, 10, None)]], "1, position 0: .*chains of labels of their own"),
-        ([[], [(4, 19, ["DNA", "protein"])]], "1, position 0: .*name one type"),
-        (
-            [[], [(4, 10, "protein"), (4, 19, "DNA"), (11, 14, "DNA")]],
-            "1, position 2: ",
-        ),
-        (
-            [[], [(4, 19, "DNA"), (4, 10, "protein"), (0, 10, "cell")]],
-            "1, position 2: ",
-        ),
-    ):
-        with pytest.raises(ValueError, match=f"known: sequence {said}"):
-            model.predict(texts, known=known)
-    same_chain = [[(4, 11, ["protein", "cell"])], []]
-    assert model.predict(texts, known=same_chain)[0][0][:2] == (4, 11)
-    lexicon = Lexicon({"GATA-1": "protein", "was seen": "DNA"})
-    found = model.predict(texts, known=lexicon)
-    assert (12, 20, "DNA") in found[0] and (4, 10, "protein") in found[1]
-
-
-# -- going on --------------------------------------------------------------------------
-def test_partial_fit_goes_on_with_each_chain():
-    model = tagger().partial_fit(X[:30], Y[:30]).partial_fit(X[30:], Y[30:])
-    flat = [
-        SpanTagger(StructuredPerceptron(random_state=0))
-        .partial_fit(X[:30], of_types(Y[:30], types))
-        .partial_fit(X[30:], of_types(Y[30:], types))
-        for types in ({"protein", "cell"}, {"DNA"})
-    ]
-    both = [sorted(a + b) for a, b in zip(*(each.predict(TEST) for each in flat))]
-    assert list(map(sorted, model.predict(TEST))) == both
-    assert model.alignment_ == flat[0].alignment_
-    fitted = tagger().fit(X, Y)
-    encoders = [
-        inside.model_of(each.tagger_).encoder for each in (fitted, *fitted.chains_)
-    ]
-    fitted.partial_fit(X, Y)
-    assert fitted.score(TEST, GOLD) > 0.95
-    assert encoders[0] is encoders[1]
-
-
-def test_types_that_come_later_have_a_chain():
-    model = tagger().partial_fit(X, of_types(Y, {"protein", "cell"}))
-    assert model.chains_ == []
-    for _ in range(3):
-        model.partial_fit(X, Y)
-    assert len(model.chains_) == 1 and model.score(TEST, GOLD) > 0.95
-    more = ["The GATA-1 promoter gene"]
-    model.partial_fit(more, [[(4, 24, "gene"), (4, 19, "DNA"), (4, 10, "protein")]])
-    assert [span_labels(each) for each in model.chains_] == [["DNA"], ["gene"]]
-    said = (
-        r"sequence 0, position 1: \(4, 10, 'cell'\) overlaps .* fit on all texts anew"
-    )
-    with pytest.raises(ValueError, match=said):
-        model.partial_fit(more, [[(0, 10, "protein"), (4, 10, "cell")]])
-    with config_context(enable_metadata_routing=True):
-        asking = StructuredPerceptron().set_partial_fit_request(classes=True)
-        with pytest.raises(ValueError, match="classes: this call makes 2 chains"):
-            tagger(asking).partial_fit(X, Y, classes=["O"])
 
 
 # -- one encoding ----------------------------------------------------------------------
@@ -418,6 +258,14 @@ def test_on_the_command_line(tmp_path, capsys):
     assert code == 0, err
     code, out, _ = run(capsys, "evaluate", path, "-m", model)
     assert code == 0 and "DNA" in out and "protein" in out
+    code, out, _ = run(capsys, "show", model, "--json")
+    shown = json.loads(out)
+    assert code == 0 and shown["chains"] == 2
+    assert set(shown["top"]) == set(shown["labels"]) >= {"B-DNA", "S-protein", "O"}
+    code, out, _ = run(capsys, "show", model, "--explain", X[0])
+    assert code == 0 and "DNA" in out and "protein" in out
+    code, out, _ = run(capsys, "show", model)
+    assert code == 0 and out.count("\ntransitions\n") == 2
     code, out, _ = run(capsys, "tag", path, "-m", model)
     first = json.loads(out.splitlines()[0])
     assert code == 0 and len(first["spans"]) == len(Y[0])

@@ -15,6 +15,7 @@ from model_cases import (
     dicts,
     fitted,
     frames,
+    nested,
     pairs,
     rows,
     sparse_rows,
@@ -75,7 +76,7 @@ class Cell:
     @property
     def kind(self):
         kinds = {
-            texts: "words", words: "words", annotated: "spans", trees: "trees", trees_of_columns: "trees",
+            texts: "words", words: "words", annotated: "spans", nested: "spans", trees: "trees", trees_of_columns: "trees",
         }  # fmt: skip
         return kinds.get(self.data, "labels")
 

@@ -47,7 +47,7 @@ WITHOUT_PROBABILITIES = (
     f"{ONLINE_TAGGERS} {PARSERS} {RERANKERS} {OF_WORDS} {SHARDS} averager averager-passive-aggressive"
     " segmenter segmenter-mixer segmenter-passive-aggressive segmenter-reranker segmenter-averager"
     " segmenter-default"
-    " spans spans-mixer spans-passive-aggressive spans-reranker spans-averager spans-text spans-default"
+    " spans spans-mixer spans-passive-aggressive spans-reranker spans-averager spans-text spans-default spans-by-type"
 )
 NO_PROBABILITIES = (
     Refused,
@@ -68,8 +68,14 @@ UNLABELLED = (
 )
 """What labels no tokens by itself."""
 
+SEVERAL_CHAINS = (
+    ValueError,
+    "2 chains of labels .* give its tagger_, or one of its chains_",
+)
+
 OFFERING = (
     "spans-l1crf",
+    "spans-by-type-l1crf",
     "spans-l1crf-search",
     "spans-calibrated",
     "spans-averager-l1crf",
@@ -97,15 +103,15 @@ LACKS = {
     },
     "tokens": {OTHERS: ABSENT},
     "alignment_report": {OTHERS: ABSENT},
-    "partial_fit": {"sets spans-l1crf* spans-averager-l1crf* spans-calibrated spans-mixer spans-reranker": ABSENT,
+    "partial_fit": {"sets spans-l1crf* spans-by-type-l1crf spans-averager-l1crf* spans-calibrated spans-mixer spans-reranker": ABSENT,
                     f"l1crf l1crf-* averager-l1crf* {CALIBRATED} {SHARDS} {RERANKERS} segmenter-l1crf*"
                     " segmenter-averager-l1crf* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
-    "update": {"sets spans-l1crf* spans-averager-l1crf* spans-calibrated spans-mixer spans-reranker": NO_STEPS,
+    "update": {"sets spans-l1crf* spans-by-type-l1crf spans-averager-l1crf* spans-calibrated spans-mixer spans-reranker": NO_STEPS,
                     f"l1crf l1crf-* averager-l1crf* {CALIBRATED} {SHARDS} {RERANKERS} segmenter-l1crf*"
                     " segmenter-averager-l1crf* segmenter-calibrated segmenter-mixer segmenter-reranker": NO_STEPS,
                "segmenter segmenter-*": (Refused, "a segmenter and reads text, not word-tag"),
                "*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
-    "forgetting": {"sets spans-l1crf* spans-averager-l1crf* spans-calibrated spans-mixer spans-reranker": ABSENT,
+    "forgetting": {"sets spans-l1crf* spans-by-type-l1crf spans-averager-l1crf* spans-calibrated spans-mixer spans-reranker": ABSENT,
                     f"l1crf l1crf-* averager-l1crf* {CALIBRATED} {SHARDS} {RERANKERS} segmenter-l1crf*"
                     " segmenter-averager-l1crf* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
     "fit_shards": {
@@ -121,7 +127,8 @@ LACKS = {
     # average.
     "average": {f"{SEGMENTERS} {SPAN_TAGGERS} {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS}": NOT_ONE_MODEL},
     # Only what learns example by example can be mixed after an epoch.
-    "mix": {"sets spans-l1crf* spans-averager* spans-calibrated spans-mixer": NOT_ONE_MODEL,
+    "mix": {"spans-by-type": (ValueError, "put what mixes models inside of it"),
+            "sets spans-l1crf* spans-by-type-l1crf spans-averager* spans-calibrated spans-mixer": NOT_ONE_MODEL,
             f"l1crf l1crf-* segmenter-l1crf* segmenter-averager* segmenter-calibrated segmenter-mixer"
             f" {CALIBRATED} {MEMBERS} {SHARDS}": NOT_ONE_MODEL},
     "rerank": {
@@ -164,7 +171,8 @@ LACKS = {
         f"{SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS} {MIXED} {OF_WORDS}":
             (Refused, "a chain tagger is needed, got a"),
     },
-    "out_of_fold_marginals": {UNLABELLED: NO_SCORES},
+    "out_of_fold_marginals": {UNLABELLED: NO_SCORES,
+                              "spans-by-type*": (ValueError, "tagger_ and those of chains_ have them")},
     "label_issues": {UNLABELLED: NO_SCORES},
     "thresholds_for": {
         f"{TAGGERS} {SEGMENTERS} {MIXED} {PARSERS} {RERANKERS} {OF_WORDS} sets":
@@ -182,8 +190,10 @@ LACKS = {
     "select_lines": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
     "serve": {"*-frames": (ValueError, "sequence")},
     "transition_weights":
-        {f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker spans-reranker {OF_WORDS}": NOT_A_CHAIN},
+        {"spans-by-type*": SEVERAL_CHAINS,
+         f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker spans-reranker {OF_WORDS}": NOT_A_CHAIN},
     "coefficients": {
+        "spans-by-type*": SEVERAL_CHAINS,
         f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker spans-reranker {OF_WORDS}": NOT_A_CHAIN,
         "*-frames": (TypeError, "coefficients needs a tagger trained on rows of numbers"),
         f"{SEGMENTERS} mixer-segmenter {SPAN_TAGGERS} mixer-spans perceptron perceptron-order2"
@@ -194,7 +204,8 @@ LACKS = {
             (TypeError, "coefficients needs a tagger trained on rows of numbers"),
     },
     "features_of":
-        {f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker spans-reranker {OF_WORDS}": NOT_A_CHAIN},
+        {"spans-by-type*": SEVERAL_CHAINS,
+         f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker spans-reranker {OF_WORDS}": NOT_A_CHAIN},
 }  # fmt: skip
 """Verb -> {names of rows: (error, what its message matches)}."""
 
