@@ -78,7 +78,17 @@ def keep_kernels():
 
 
 keep_kernels()
-FILL_THE_CACHE = "import skstruct; skstruct.warm_up(all=True)"
+FILL_THE_CACHE = """
+import pathlib
+from skstruct._core.kernel_folders import cache_folder
+
+done = pathlib.Path(cache_folder() or "none", "filled")
+if not done.exists():
+    import skstruct
+    if skstruct.warm_up(all=True):
+        done.touch()
+"""
+"""Compiles what most tests need, once for each folder of kernels."""
 
 
 @pytest.hookimpl(optionalhook=True)
