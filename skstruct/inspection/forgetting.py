@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._data.elements import spelled
+from .._data.inputs import TREES
 from .._data.scheme_rules import LabelTable
 from .._data.types import Corpus
 from .._sklearn import final_step
@@ -179,6 +180,8 @@ def known_labels(estimator: Any) -> set[str]:
         inner = following
     labels = [spelled(label) for label in np.asarray(inner.classes_).tolist()]
     found.update(labels)
+    if inner.inputs.task == TREES:  # scores are of main types
+        return found.union(label.partition(":")[0] for label in labels)
     table = LabelTable()
     for label in labels:
         try:

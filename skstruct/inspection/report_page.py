@@ -148,8 +148,8 @@ def report(
     It says what the model is; its scores with 95 % confidence intervals, by the
     bootstrap over sequences [1]_; what it takes for what; the sequences that it gets
     wrong, the surest first, each with what speaks for its labels and against the right
-    ones; how far its probabilities can be trusted, if it has any; and its largest
-    weights.
+    ones; how far its probabilities can be trusted, if it has any, and of spans the
+    precision and recall above each; and its largest weights.
 
     Parameters
     ----------

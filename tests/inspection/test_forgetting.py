@@ -5,7 +5,7 @@ from copy import deepcopy
 
 import pytest
 
-from skstruct import L1CRF, SpanTagger, StructuredPerceptron
+from skstruct import L1CRF, ShiftReduceParser, SpanTagger, StructuredPerceptron
 from skstruct.inspection import forgetting
 from skstruct.metrics import segment_f1_score, span_f1_score, token_f1_score
 
@@ -55,6 +55,16 @@ def test_types_of_all_chains():
         "DNA": False, "protein": False,
     }  # fmt: skip
     assert not math.isnan(found.old[1]) and math.isnan(found.new[1])
+
+
+def test_main_types_of_arcs():
+    X = [[("a", "DT"), ("dog", "NN"), ("ran", "VB")]] * 2
+    y = [[(2, "det:x"), (3, "nsubj"), (0, "root")]] * 2
+    parser = ShiftReduceParser(max_iter=2, random_state=0).fit(X, y)
+    assert not any(change.is_new for change in forgetting(parser, X, y, X, y))
+    more = [[(2, "amod"), (3, "nsubj"), (0, "root")]] * 2
+    found = forgetting(parser, X, more, X, more)
+    assert [change.label for change in found if change.is_new] == ["amod"]
 
 
 def test_types_of_segments():
