@@ -86,7 +86,7 @@ REMEDIES = {
     ),
     "all sequences to explain": (
         lambda: explain(fitted(), X),
-        "expected one sequence, got a list of them: give one element of it, as X[0]",
+        "expected one sequence, got a list of them; give one element of it, such as X[0]",
     ),
     "all sequences for features": (
         lambda: features_of(fitted(), X),

@@ -412,7 +412,7 @@ def _strings_of(column: Any, title: Any, offsets: np.ndarray, name: str) -> list
             )
             wrong = f": expected a number, got {describe(values[k])}"
         elif is_missing(value):
-            wrong = " has no value; fill it first, with an empty string for one"
+            wrong = " has no value; fill it first, for example with an empty string"
         elif isinstance(value, str) or of_categories:
             values[k] = spelled(value)
             continue

@@ -67,7 +67,7 @@ def _one_by_one(text: str) -> str:
             "has two surrogates in a row, which a file would give back as one character"
         )
         remedy = (
-            "text.encode('utf-16', 'surrogatepass').decode('utf-16') makes one of them"
+            "join them with text.encode('utf-16', 'surrogatepass').decode('utf-16')"
         )
         raise TypeError(f"the str {text!r} {wrong}; {remedy}")
     return text

@@ -10,19 +10,26 @@ from __future__ import annotations
 import re
 
 _VALUE = r"""=(?:'([^']*)'|"([^"]*)")"""
+# A parameter without a value, which is not named in both ways.
+_WITHOUT = r"=(?=[\s,;]|$)(?! \(--)"
 # Parameters that are options of their own name, and those that other options set.
 _OPTIONS = "offsets", "ends", "encoding"
-_BY_READ = "discontinuous", "rejected", "control", "annotator", "labels", "to_name"
+_BY_READ = (
+    "discontinuous",
+    "rejected",
+    "control",
+    "annotator",
+    "labels",
+    "to_name",
+    "spans",
+)
 _BY_PARAM = "overlap", "align", "tokenizer", "pieces"
 _ADVICE = (
     (r"read_spans\(\.\.\., (\w+=[^)]*)\)", r"\1"),
     (r"\balignment_report\(X, y\)", "skstruct check"),
-    (r"\btext= names\b", "--read text=KEY names"),
-    (r"\bspans= names\b", "--read spans=KEY names"),
-    (r"\brecords= a list\b", "--read records=KEY a list"),
-    (r"\bto_name= says\b", "--read to_name=NAME says"),
-    (r"\bannotator= chooses\b", "--read annotator=NAME chooses"),
-    (r"\blabel_names= says\b", "--label-names FILE says"),
+    (rf"\b(text|spans|records|start|end){_WITHOUT}", r"--read \1=KEY"),
+    (rf"\b(to_name|annotator){_WITHOUT}", r"--read \1=NAME"),
+    (rf"\blabel_names{_WITHOUT}", "--label-names FILE"),
 )
 
 

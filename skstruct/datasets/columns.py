@@ -145,7 +145,7 @@ def _strings(k: int, entries: list[Any], name: str) -> list[str]:
     for t, entry in enumerate(entries):
         if _is_missing(entry):
             text = f"row {k}, entry {t}: {name!r} has no value, got {describe(entry)}"
-            raise ValueError(f"{text}; fill it first, with an empty string for one")
+            raise ValueError(f"{text}; fill it first, for example with an empty string")
     return list(map(str, entries))
 
 

@@ -20,7 +20,7 @@ from .fetch import fetch_file, get_data_home
 from .formats.readers import read_columns, read_conllu, tokens_and_labels
 
 Sentences: TypeAlias = list[list[Any]]
-"""Of a file: for each token the values of its columns."""
+"""The sentences of a file: for each token the values of its columns."""
 
 
 class _Part(NamedTuple):

@@ -84,7 +84,7 @@ def open_corpus(
     given = as_source_layout(layout)
     if given is not None and given.format not in BY_NAME:
         raise ValueError(
-            f"layout: there is no format {given.format!r}; known are "
+            f"layout: there is no format {given.format!r}; choose one of "
             f"{', '.join(BY_NAME)}"
         )
     opening = _opening(path, "utf-8" if given is None else given.encoding)
@@ -132,7 +132,7 @@ class CorpusFile:
 
     @property
     def kind(self) -> Kind:
-        """What the file holds."""
+        """The kind of the file."""
         return kind_of(self._entry, self.layout.label)
 
     def rows(self) -> Iterator[Row]:
@@ -223,13 +223,13 @@ class CorpusFile:
             if not isinstance(row, Row):
                 raise TypeError(f"rows: row {k}: expected a Row, got {describe(row)}")
             if not row.x:
-                raise ValueError(f"rows: row {k}: it has no token")
+                raise ValueError(f"rows: row {k}: it has no token; leave it out")
         if not self._entry.is_written:
             others = [
                 f.name for f in FORMATS if f.is_written and f.kind == self._entry.kind
             ]
             raise ValueError(
-                f"{self._entry.name} is read, and not written; written are "
+                f"{self._entry.name} can be read, but not written; choose one of "
                 f"{', '.join(others)}"
             )
         if isinstance(self._entry, TextFormat):
@@ -239,7 +239,7 @@ class CorpusFile:
             if len(row.y) != len(row.x) and isinstance(self._entry, TokenFormat):
                 raise ValueError(
                     f"rows: row {k}: {counted(len(row.x), 'token')} and "
-                    f"{counted(len(row.y), 'label')}"
+                    f"{counted(len(row.y), 'label')}; give each token one label"
                 )
         try:
             text = "".join(self._entry.written(self.layout, kept))
@@ -298,7 +298,9 @@ class CorpusFile:
 
 
 def _compared(rows: list[Row], is_counted: bool) -> list[tuple[Any, ...]]:
-    """What rows hold; documents that are counted in a file are counted here."""
+    """Return what rows hold, to compare them; documents are counted as a file counts
+    them.
+    """
     found = []
     n_documents = 0
     before = None
@@ -407,7 +409,8 @@ class _Once(_Opening):
         """Give the file, once."""
         if self._is_read:
             raise ValueError(
-                f"{self.name}: an open file is read once; open it anew, or give its path"
+                f"{self.name}: an open file can be read only once; open it again, "
+                "or give its path"
             )
         self._is_read = True
         return self._source
@@ -438,7 +441,9 @@ def _opening(given: Any, encoding: str) -> _Opening:
     """Return what is opened."""
     if is_frame(given):
         found = f"a table with the columns {', '.join(map(spelled, given.columns))}"
-        raise TypeError(f"path is {found}; open_corpus takes its rows as records")
+        raise TypeError(
+            f"path is {found}; give its rows to open_corpus as a list of records"
+        )
     if hasattr(given, "readline") or given in STANDARD[:1]:
         return _Once(given, encoding)
     if isinstance(given, str | os.PathLike):

@@ -171,7 +171,7 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, TimeoutError) or isinstance(
         getattr(error, "reason", None), TimeoutError
     ):
-        return "the server is silent"
+        return "the server did not answer in time"
     if isinstance(error, urllib.error.URLError) and isinstance(error.reason, OSError):
         error = error.reason
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
@@ -189,7 +189,8 @@ def _created(path: str, stack: contextlib.ExitStack) -> Any:
     except OSError as error:
         wrong = f"cannot write to the folder {folder}: {error.strerror or error}"
         remedy = (
-            "data_home, or the environment variable SKSTRUCT_CACHE, names another one"
+            "to use another one, set data_home or the environment variable "
+            "SKSTRUCT_CACHE"
         )
         raise DownloadError(f"{wrong}; {remedy}") from error
 

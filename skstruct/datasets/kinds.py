@@ -1,4 +1,5 @@
-"""What corpus files hold: texts with spans, sequences of tokens, of words, and trees.
+"""The kinds of corpus files: texts with spans, sequences of tokens, of words, and
+trees.
 
 A kind answers what depends on it: what sequences and their elements are called, what
 is predicted of them, how one is shown in a line. Nothing else compares kinds.
@@ -23,7 +24,7 @@ _EXCERPT = 120
 
 
 class Kind(ABC):
-    """What a corpus file holds.
+    """The kind of a corpus file.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ class Kind(ABC):
 
     @property
     def units(self) -> tuple[str, str]:
-        """What sequences and their elements are called."""
+        """The names of sequences and their elements."""
         return self.sequence, self.element
 
     def labels_of(self, y: Iterable[Any]) -> set[Any]:

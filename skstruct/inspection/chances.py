@@ -1,4 +1,4 @@
-"""How probable it is that an annotation is wrong: a mixture with planted errors.
+"""The probability that an annotation is wrong, by a mixture model with planted errors.
 
 What was observed is a mixture of right annotations and of wrong ones of several kinds.
 What wrong ones look like is known from errors that are planted into the observed
@@ -30,8 +30,9 @@ USUAL = 0.003
 """Share of each kind of error before anything is seen."""
 
 WEIGHT = 1.0
-"""How many times the annotations this counts for. Planted errors are spread wider than
-those of one annotator, so that shares which follow the data alone shrink to nothing.
+"""The weight of the prior, in multiples of the annotations. Planted errors are spread
+wider than those of one annotator, so that shares which follow the data alone shrink to
+nothing.
 """
 
 STEPS = 10

@@ -409,7 +409,7 @@ def check_matplotlib(who: str) -> None:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            f"{who} needs matplotlib: pip install 'skstruct[plot]'"
+            f"{who} needs matplotlib; run pip install 'skstruct[plot]'"
         ) from error
 
 

@@ -244,9 +244,9 @@ def _metric(histories: Mapping[str, Sequence[History]], metric: str | None) -> s
         metric = next((key for key in DRAWN if key in common), None)
         if metric is None:
             wrong = (
-                "the histories have no number in common that is drawn by default: fit "
-                "all with X_val and y_val, and their scores are drawn; or draw each "
-                "alone, or say metric="
+                "the histories have no number in common that is drawn by default; "
+                "fit all with X_val and y_val to draw their scores, draw each "
+                "alone, or choose a number with metric="
             )
             listed = ", ".join(map(repr, common)) or "none"
             raise ValueError(f"{wrong}; in common are {listed}")
@@ -316,7 +316,7 @@ class FeatureWeightsDisplay:
         n = len(self.labels)
         axes = np.array([ax])
         if ax is not None and n != 1:
-            raise ValueError(f"ax is for one label, got {n}; say which with label=")
+            raise ValueError(f"ax is for one label, got {n}; choose one with label=")
         if ax is None:
             columns = min(n, 3)
             rows = -(-n // columns)

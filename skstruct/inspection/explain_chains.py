@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 
 Constraints: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""What may start a sequence (L,), follow each other (L, L) [p, y], and end one (L,): 0,
-or -inf for what may not.
+"""The labels that may start a sequence (L,), follow each other (L, L) [p, y], and end
+one (L,): 0, or -inf for those that may not.
 """
 
 CLEAR = 1e-9

@@ -84,8 +84,8 @@ def of_one_sequence(model: Any, sequence: Any) -> Iterator[None]:
     except PlaceError:
         if not isinstance(sequence, str) and _is_corpus(model, sequence):
             raise ValueError(
-                "expected one sequence, got a list of them: give one element of it, "
-                "as X[0]"
+                "expected one sequence, got a list of them; give one element of "
+                "it, such as X[0]"
             ) from None
         raise
 

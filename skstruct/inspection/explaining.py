@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 
 Node: TypeAlias = tuple[int, int, str | None, Any, float]
-"""Of a lattice: where a word begins and ends, the word, its tag, and by how much the
-analysis falls behind the best one in which it occurs first.
+"""A node of a lattice: the begin and end of a word, the word, its tag, and by how much
+the analysis falls behind the best one in which it occurs first.
 """
 
 
@@ -384,7 +384,7 @@ def explain_words(
         (words,), tags = as_words(pieces, [words])
         if tags is not None:
             wrong = "expected words, got (word, tag) pairs"
-            raise ValueError(f"labels: {wrong}: WordSegmenter knows no tags")
+            raise ValueError(f"labels: {wrong}; WordSegmenter predicts no tags")
     if not words:
         return Explanation([], 0.0, [], [])
     model = segmenter._model

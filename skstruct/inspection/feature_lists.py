@@ -282,7 +282,8 @@ def coefficients(tagger: Any) -> Coefficients:
     encoder = model.encoder
     if not isinstance(encoder, RowsEncoder):
         raise TypeError(
-            "coefficients needs a tagger trained on rows of numbers; feature_weights has others"
+            "coefficients needs a tagger trained on rows of numbers; for "
+            "others call feature_weights"
         )
     low, high = encoder.features.window
     size = encoder.width * (high - low + 1)

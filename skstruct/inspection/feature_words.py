@@ -23,7 +23,7 @@ _FUNCTIONS = {
     "upper": "whether {0} has a capital",
     "hyphen": "whether {0} has a hyphen",
 }
-"""What functions of tokens read, of a token and with a number."""
+"""The descriptions of functions of tokens, with places for the token and a number."""
 
 _GAPS = {"0": "nothing", "1": "a space", "2": "a line break", "3": "a blank line"}
 """White space before a token, as `skstruct._data.text.TextToken` has it."""

@@ -1,4 +1,4 @@
-"""What a model forgets of old labels as it goes on learning."""
+"""The loss of old labels by a model that goes on learning."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..metrics.task_scores import figure, scores_of
 
 
 class LabelChange(NamedTuple):
-    """How good a model was at a label, or a type, before and after.
+    """The scores of a model for a label, or a type, before and after.
 
     Attributes
     ----------

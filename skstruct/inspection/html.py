@@ -34,7 +34,7 @@ Tree: TypeAlias = list[tuple[int, str]]
 """Head and label of each token: heads count from 1, 0 is the root; "" is no label."""
 
 BAD = "hsl(5,75%,55%)"
-"""Of what is wrong."""
+"""The colour of errors."""
 
 _TURNS = {
     "\u200e",
@@ -105,7 +105,7 @@ class Shown(ABC):
     """The title of the page."""
 
     _has_heading: ClassVar[bool] = False
-    """Whether the fragment begins with a heading of its own."""
+    """True if the fragment begins with a heading of its own."""
 
     @abstractmethod
     def _repr_html_(self) -> str | None:

@@ -20,7 +20,7 @@ from .._taggers.calibrated_tagger import CalibratedTagger
 from .explain_taggers import positions_of, seen_by_tagger, tokens_shown
 
 Found = TypeVar("Found")
-"""What is found in a test set."""
+"""The result for a test set."""
 
 
 class OutOfFold(NamedTuple):
@@ -219,14 +219,16 @@ def with_marginals(estimator: Any) -> Any:
     name = type(estimator).__name__
     if hasattr(estimator, "predict_sets"):
         raise TypeError(
-            f"expected a tagger, got a {name}: it offers sets of spans; give the estimator in it"
+            f"expected a tagger, got a {name}, which predicts sets of spans; "
+            "give the estimator in it"
         )
     kind = getattr(estimator, "explained_as", None)
     if kind in ("spans", "segmenter"):
         inner = estimator._learner()
         if kind == "spans" and hasattr(inner, "steps"):
             raise TypeError(
-                f"a {name} over a Pipeline has no probabilities: give it the tagger alone"
+                f"a {name} over a Pipeline has no probabilities; build it around "
+                "the tagger alone"
             )
         return clone(estimator).set_params(tagger=with_marginals(inner))
     return CalibratedTagger(estimator)

@@ -84,7 +84,7 @@ ABOUT = (
     "transition_weights",
     "sequences",
 )
-"""What is said of a model."""
+"""The facts about a model that are shown."""
 
 
 class Report(Shown):

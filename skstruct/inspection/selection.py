@@ -1,4 +1,6 @@
-"""Which sequences to label next: those that a model is unsure of, and that differ."""
+"""The choice of sequences to label next: those that a model is unsure of, and that
+differ.
+"""
 
 from __future__ import annotations
 
@@ -210,7 +212,8 @@ def _of_tagger(model: Any, X: Any, strategy: str) -> np.ndarray:
     if not hasattr(chains[0].tagger, "predict_marginals"):
         text = f"strategy={strategy!r} needs a model that knows probabilities, got a {_name(model)}: "
         raise TypeError(
-            f"{text}L1CRF knows them, CalibratedTagger adds them; 'margin' needs none"
+            f"{text}train an L1CRF, wrap the model in a CalibratedTagger, or "
+            "use strategy='margin'"
         )
     first = chains[0]
     length = np.bincount(first.of, as_tokens(first.X).lengths, first.n)

@@ -1,4 +1,4 @@
-"""What speaks for and against the spans of a corpus, by models that did not see them.
+"""Evidence for and against the spans of a corpus, by models that did not see them.
 
 A span is described by the probabilities that a model gives it and its rivals which was
 not trained on its text, and by what the rest of the corpus says of its string: how
@@ -45,7 +45,7 @@ missing.
 
 
 class Judged(NamedTuple):
-    """What a model says of a text that it was not trained on."""
+    """The predictions of a model for a text that it was not trained on."""
 
     fold: int
     text: str
@@ -88,7 +88,7 @@ USUALLY_REJECTED = 0.05
 
 
 class Facts(NamedTuple):
-    """What is known of a span that is given, or might be.
+    """The evidence about a span that is given, or might be.
 
     Attributes
     ----------

@@ -167,8 +167,8 @@ def thresholds_for(
         rows[kind] = _lowest(*curve, precision, n_true[kind])
         if rows[kind].precision < precision:
             warn(
-                f"spans of the type {kind!r} have the precision {precision} at no "
-                "threshold; theirs is 1.0"
+                f"no threshold gives spans of the type {kind!r} the precision "
+                f"{precision}; theirs is set to 1.0"
             )
     return SpanThresholds(rows, curves)
 

@@ -15,7 +15,7 @@ from typing import Any
 from .._data.elements import spelled
 
 _NAMES = ("word", "form", "token", "text", "surface", "w", "lower", "wort", "string")
-"""What features are called that hold the word, likeliest first."""
+"""The names of features that hold the word, likeliest first."""
 
 _NEIGHBOUR = re.compile(r"[-+]\d|next|prev|bos|eos|prefix|suffix|shape|is|pos|tag|len")
 """Parts of names that speak of another token, or of something else than the word."""

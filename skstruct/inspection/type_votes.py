@@ -19,12 +19,12 @@ Numbers = list[float]
 
 PSEUDO_VOTES_OF_STRING = 0.25
 PSEUDO_VOTES_OF_ENDS = 1.0
-"""How many votes of a string, or of its first and last words, what is more general is
-worth.
+"""The weight of more general evidence, in votes of a string or of its first and last
+words.
 """
 
 UNSURE = 1e-2
-"""What is added to each probability of a model, which is surer than it is right."""
+"""The number added to each probability of a model, since models are overconfident."""
 
 _WORDS = re.compile(r"\w+")
 

@@ -27,7 +27,8 @@ def new_frame(data: Any, who: str, **options: Any) -> Any:
         import pandas
     except ImportError as error:
         raise ImportError(
-            f"{who}.to_frame needs pandas: pip install pandas; to_dict does not"
+            f"{who}.to_frame needs pandas; run pip install pandas, or call "
+            "to_dict, which does not"
         ) from error
     return pandas.DataFrame(data, **options)
 

@@ -17,22 +17,24 @@ from skstruct.cli.command_words import in_command_words
             "--offsets utf-16, --ends inclusive says it",
         ),
         (
-            "no text; text= names another key",
-            "no text; --read text=KEY names another key",
+            "no text; name another key with text=",
+            "no text; name another key with --read text=KEY",
         ),
-        ("or records= a list", "or --read records=KEY a list"),
+        ("or with records= (rows)", "or with --read records=KEY (rows)"),
         ("(rejected='outside' takes them)", "(--read rejected=outside takes them)"),
         ('overlap="longest" keeps', "-p overlap=longest keeps"),
         (
-            "read_spans(..., offsets='characters') reads",
-            "--offsets characters reads",
+            "call read_spans(..., offsets='characters')",
+            "call --offsets characters",
         ),
-        ("label_names= says what", "--label-names FILE says what"),
+        ("names with label_names=", "names with --label-names FILE"),
+        ("start=, end= and", "--read start=KEY, --read end=KEY and"),
+        ("choose with to_name=, or", "choose with --read to_name=NAME, or"),
         # Both are named already, or a call is meant.
         ("encoding= (--encoding) says", "encoding= (--encoding) says"),
         (
-            "label_names= (--label-names FILE) says",
-            "label_names= (--label-names FILE) says",
+            "with label_names= (--label-names FILE)",
+            "with label_names= (--label-names FILE)",
         ),
         ("SpanTagger(tokenizer='words')", "SpanTagger(tokenizer='words')"),
     ],
@@ -44,7 +46,7 @@ def test_words_of_python_become_options(message, words):
 @pytest.mark.parametrize(
     ("record", "option"),
     [
-        ({"a": 1}, "--read text=KEY names another key"),
+        ({"a": 1}, "name another key with --read text=KEY"),
         (
             {"text": "Ann Lee", "spans": [[0, 3, "A"], [0, 7, "B"]]},
             "-p overlap=longest keeps the longer of two",
@@ -63,7 +65,10 @@ def test_a_warning_names_an_option(tmp_path, capsys):
     file = tmp_path / "a.jsonl"
     file.write_text(json.dumps(record) + "\n", encoding="utf-8")
     _, _, err = run(capsys, "train", file, "--dry-run")
-    assert "offsets are taken for characters" in err
-    assert "--offsets utf-16 would read them as" in err and "offsets=" not in err
+    assert "offsets are read as characters" in err
+    assert (
+        "to read them as UTF-16 units, pass --offsets utf-16" in err
+        and "offsets=" not in err
+    )
     _, _, err = run(capsys, "train", file, "--dry-run", "--offsets", "utf-16")
-    assert "offsets in utf-16" in err and "offsets are taken" not in err
+    assert "offsets in utf-16" in err and "offsets are read as" not in err

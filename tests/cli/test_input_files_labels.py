@@ -115,6 +115,6 @@ def test_a_line_of_names_is_left_out_where_no_label_is_read(inside, capsys):
     (inside / "b.txt").write_text("token pos ner\nAnn N B\nran V O\n")
     code, out, err = run(capsys, "tag", "b.txt", "-m", "model")
     assert code == 0 and out.startswith("token pos ner\nAnn N B ")
-    assert "b.txt, line 1: left out, since it names columns" in err
+    assert "b.txt, line 1: the line is left out, since it names columns" in err
     _, _, err = run(capsys, "tag", "a.txt", "-m", "model")
     assert "left out" not in err

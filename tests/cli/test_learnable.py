@@ -132,7 +132,7 @@ UNREAD = {"trees without arcs", "spans under other keys"}
 def test_the_key_of_the_spans_can_be_named_as_the_error_says(capsys, tmp_path):
     name, text, *_ = NOTHING["spans under other keys"]
     _, err = train(capsys, tmp_path / name, text)
-    assert "--read spans=KEY names the key of the spans" in err
+    assert "name the key of the spans with --read spans=KEY" in err
     code, err = train(capsys, tmp_path / name, text, "--read", "spans=marks")
     assert code == 0 and "3 spans" in err
 

@@ -30,7 +30,7 @@ def test_select(files, capsys):
     code, _, err = run(
         capsys, "select", files / "train.txt", "-m", files / "perceptron", *given
     )
-    assert code == 1 and "'margin' needs none" in err
+    assert code == 1 and "or use strategy='margin'" in err
     again = run(
         capsys,
         "select",

@@ -77,7 +77,8 @@ def test_labels_that_would_be_one(tmp_path, capsys):
 
 def test_labels_in_python_say_what_to_write(tmp_path):
     with pytest.raises(
-        ValueError, match="brat has no label 'Given name'.*; 'Given_name' is one"
+        ValueError,
+        match="brat cannot store the label 'Given name'.*; write 'Given_name' instead",
     ):
         write_spans(tmp_path / "out", TEXTS, SPANS, "brat")
 

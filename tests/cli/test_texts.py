@@ -126,7 +126,7 @@ def test_what_train_refuses(folder, capsys):
         (
             ["--read", "text=body"],
             1,
-            "train.jsonl, line 1: no text: found keys text, spans; --read text=KEY names another",
+            "train.jsonl, line 1: no text under 'body': found keys text, spans; name another key with --read text=KEY",
         ),
         (["--tokens", "0"], 2, "--tokens is not for annotated texts"),
         (["-p", "align=bad"], 2, "The 'align' parameter of SpanTagger must be"),
@@ -395,7 +395,7 @@ def test_evaluate(capsys):
         (["tokens.txt", "-m", "ner"], 1, "reads annotated texts, not columns"),
         (["words.conllu", "-m", "ner"], 1, "reads annotated texts, not CoNLL-U"),
         (["empty.txt", "-m", "ner"], 1, "empty.txt: the file is empty"),
-        (["ner"], 1, "ner: this is a model, where a file of texts is to be read"),
+        (["ner"], 1, "ner: this is a model, but a file of texts was expected"),
         (
             ["test.jsonl", "-m", "ner", "--strict", "--scheme", "BIO"],
             2,

@@ -220,7 +220,7 @@ def test_a_first_line_of_usual_names_is_left_out_and_said(capsys, tmp_path, head
         code, _, err = run_train(capsys, *options, *more)
         assert code == 0 and label not in skstruct.load(tmp_path / "m").classes_
         assert err.count("warning") == 1
-        assert f"{path}, line 1: left out, since it names columns" in err
+        assert f"{path}, line 1: the line is left out, since it names columns" in err
 
 
 @pytest.mark.parametrize("header", HEADERS)

@@ -135,7 +135,7 @@ def test_formats_that_are_read_alone_name_others(name):
     rows = list(corpus.rows())
     file = io.StringIO()
     with pytest.raises(
-        ValueError, match=f"{name} is read, and not written; written ar"
+        ValueError, match=f"{name} can be read, but not written; choose"
     ):
         corpus.write(rows, file)
     assert file.getvalue() == ""
@@ -215,14 +215,14 @@ def test_inputs(tmp_path):
     assert next(open_corpus(records, names).rows()).y == ["O", "B-X"]
     file = open_corpus(io.StringIO(COLUMNS))
     assert len(list(file.rows())) == 2
-    with pytest.raises(ValueError, match="is read once"):
+    with pytest.raises(ValueError, match="can be read only once"):
         list(file.rows())
     with pytest.raises(FileNotFoundError):
         open_corpus(tmp_path / "nowhere")
     for given in (3, {"text": "a"}):
         with pytest.raises(TypeError, match="must be a path, an open text file or a"):
             open_corpus(given)
-    with pytest.raises(ValueError, match="no format 'nothing'; known are columns"):
+    with pytest.raises(ValueError, match="no format 'nothing'; choose one of columns"):
         open_corpus(io.StringIO(""), SourceLayout("nothing"))
     with pytest.raises(ValueError, match="cannot tell the format"):
         open_corpus(io.StringIO("A cat sat.\nIt sat on a mat.\n"))

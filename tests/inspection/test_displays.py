@@ -202,6 +202,6 @@ def test_without_matplotlib(monkeypatch, tagger, corpus):
     ):
         with pytest.raises(
             ImportError,
-            match=r"Display needs matplotlib: pip install 'skstruct\[plot\]'",
+            match=r"Display needs matplotlib; run pip install 'skstruct\[plot\]'",
         ):
             make()

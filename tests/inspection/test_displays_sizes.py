@@ -151,7 +151,7 @@ def test_a_perceptron_beside_a_crf(corpus):
     )
     with pytest.raises(
         ValueError,
-        match="no number in common that is drawn by default: fit all with X_val",
+        match="no number in common that is drawn by default; fit all with X_val",
     ):
         HistoryDisplay.from_estimator(*(make().fit(X, y) for make in makes))
     both = [make().fit(X, y, X_val=X_val, y_val=y_val) for make in makes]

@@ -129,7 +129,7 @@ def test_word_segmenters_are_explained_decision_by_decision(templates):
                     explanation.score - token.margin, abs=1e-9
                 )
     assert explanation.tokens[3].margin == math.inf, "white space decides"
-    with pytest.raises(ValueError, match="knows no tags"):
+    with pytest.raises(ValueError, match="predicts no tags"):
         explain(segmenter, "ab", [("a", "X"), ("b", "Y")])
 
 

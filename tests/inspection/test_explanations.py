@@ -75,7 +75,7 @@ def test_without_pandas_a_sentence_helps(monkeypatch):
         transition_weights(tagger),
     ):
         with pytest.raises(
-            ImportError, match="to_frame needs pandas: pip install pandas"
+            ImportError, match="to_frame needs pandas; run pip install pandas"
         ):
             result.to_frame()
         assert result.to_dict()

@@ -84,7 +84,7 @@ def test_folds_that_leave_something_out():
 @pytest.mark.parametrize(
     ("model", "error"),
     [
-        (SpanSets(SpanTagger(L1CRF())), "got a SpanSets: .* give the estimator in it"),
+        (SpanSets(SpanTagger(L1CRF())), "got a SpanSets, .* give the estimator in it"),
         (
             SpanTagger(make_pipeline(L1CRF())),
             "SpanTagger over a Pipeline has no probabilities",

@@ -83,6 +83,6 @@ def test_errors(monkeypatch, marked):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(
         ImportError,
-        match=r"SpanPrecisionRecallDisplay needs matplotlib: pip install 'skstruct\[plot\]'",
+        match=r"SpanPrecisionRecallDisplay needs matplotlib; run pip install 'skstruct\[plot\]'",
     ):
         SpanPrecisionRecallDisplay.from_estimator(model, X, y)

@@ -105,7 +105,7 @@ def test_without_matplotlib(monkeypatch, tagged):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(
         ImportError,
-        match=r"ReliabilityDisplay needs matplotlib: pip install 'skstruct\[plot\]'",
+        match=r"ReliabilityDisplay needs matplotlib; run pip install 'skstruct\[plot\]'",
     ):
         ReliabilityDisplay.from_estimator(crf, X, y)
     with pytest.raises(ImportError, match="ReliabilityDisplay needs matplotlib"):

@@ -110,7 +110,7 @@ def test_what_is_refused(known):
     plain = StructuredPerceptron(random_state=0).fit([["a", "b"]], [["x", "y"]])
     with pytest.raises(
         TypeError,
-        match="knows probabilities, got a StructuredPerceptron.*'margin' needs none",
+        match="knows probabilities, got a StructuredPerceptron.*use strategy='margin'",
     ):
         select(plain, [["a"]], 1)
     assert len(select(plain, [["a", "b"], ["c", "d"]], 1, strategy="margin")) == 1

@@ -20,7 +20,7 @@ NO_STEPS = (
 NOT_A_TAGGER = TypeError, "needs a tagger whose scores are sums over a chain"
 NO_SCORES = (
     TypeError,
-    "needs a tagger whose scores are sums over a chain|it offers sets of spans",
+    "needs a tagger whose scores are sums over a chain|which predicts sets of spans",
 )
 NOT_A_CHAIN = TypeError, "a chain tagger.* is needed, got a"
 NOT_ONE_MODEL = ValueError, "cannot be used by"

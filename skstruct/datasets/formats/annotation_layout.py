@@ -1,4 +1,6 @@
-"""How annotated texts are read, as a layout that a model keeps, and back."""
+"""Conversion of the options for annotated texts into a layout that a model keeps, and
+back.
+"""
 
 from __future__ import annotations
 

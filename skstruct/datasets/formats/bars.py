@@ -23,7 +23,7 @@ from .text_files import numbered_lines
 BAR = "|"
 
 _MARKS = re.compile(r"</?(?:NE|AB|POEM)>")
-"""What BEST writes around names, abbreviations and verses."""
+"""The marks of BEST around names, abbreviations and verses."""
 
 
 class Bars(WordFormat):

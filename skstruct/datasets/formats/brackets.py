@@ -30,7 +30,7 @@ MARK = re.compile(
 """A text in brackets with its label; behind a colon a synonym, which is passed over."""
 
 _LIKE_MARK = re.compile(r"\[[^\[\]\n]+\](?:\([^()\n]*\)|\{|\[\s*\{)")
-"""What looks like a `MARK`, and is one or an error, unless it leads to a page."""
+"""Text that looks like a `MARK`, and is one or an error, unless it links to a page."""
 
 _ADDRESS = re.compile(r"\([^()]*[/.#@][^()]*\)$|\(\)$")
 
@@ -123,7 +123,7 @@ def _texts(lines: _Lines) -> _Texts:
 
 
 def _is_yaml(lines: list[str]) -> bool:
-    """Whether lines begin with a key of Rasa's YAML, and have examples."""
+    """Tell whether lines begin with a key of Rasa's YAML, and have examples."""
     plain = (line for line in lines if line[0] != "#" and line.strip() != "---")
     first = _TOP_OF_YAML.fullmatch(next(plain, ""))
     has_key = first is not None and first[1] in _OF_RASA and not MARK.search(first[0])
@@ -253,7 +253,9 @@ def _entity(written: str, place: str) -> str:
         labels = []
     if len(labels) > 1:
         two = ", ".join(map(repr, labels))
-        raise ValueError(f"{place}: two labels on one span: {two}; a span has one")
+        raise ValueError(
+            f"{place}: two labels on one span: {two}; give each span one label"
+        )
     label = labels[0] if labels else None
     if not isinstance(label, str):
         raise ValueError(

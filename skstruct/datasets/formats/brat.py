@@ -32,11 +32,11 @@ _SPAN = re.compile(
 )
 
 _OTHER = re.compile(r"[REAMN]\S*\t|#|\*\t")
-"""How lines begin of relations, events, attributes, notes and the like."""
+"""The beginnings of lines of relations, events, attributes, notes and the like."""
 
 
 def is_brat(source: Any) -> bool:
-    """Whether a path is a folder, or a file of brat's."""
+    """Tell whether a path is a folder, or a file of brat's."""
     if not isinstance(source, (str, os.PathLike)):
         return False
     path = Path(source)
@@ -143,9 +143,12 @@ def lines_of(text: str, spans: Any, place: Any) -> Any:
     lines = []
     for k, (start, end, label) in enumerate(spans):
         if label is None or label.split() != [label]:
-            wrong = f"brat has no label {label!r}: it takes text without white space"
+            wrong = (
+                f"brat cannot store the label {label!r}, since its labels have no "
+                "white space"
+            )
             words = (label or "").split()
-            remedy = f"; {'_'.join(words)!r} is one" if words else ""
+            remedy = f"; write {'_'.join(words)!r} instead" if words else ""
             raise ValueError(f"{place}, span {k}: {wrong}{remedy}")
         covered = re.sub(r"[\r\n]", " ", text[start:end])
         lines.append(f"T{k + 1}\t{label} {start} {end}\t{covered}\n")
@@ -173,7 +176,8 @@ class Brat(TextFormat):
         if not is_brat(source):
             name = getattr(source, "name", source)
             raise ValueError(
-                f"{name}: brat is a folder, or two files NAME.txt and NAME.ann"
+                f"{name}: brat is a folder, or two files NAME.txt and NAME.ann; "
+                "give the folder or one of the files"
             )
         reading.n_listed += 1
         return brat_records(

@@ -1,4 +1,5 @@
-"""Which lines of a file of columns are no tokens: comments, a header, ends of sentences.
+"""The lines of a file of columns that are no tokens: comments, a header, ends of
+sentences.
 
 A ``#`` can be a token, and ``#MeToo`` too. So a line that begins with one is a comment
 where it stands at the beginning of a sentence and its label is none that other lines
@@ -37,7 +38,7 @@ def are_names(cells: Sequence[str]) -> bool:
 
 
 class Comments(NamedTuple):
-    """How comments begin in a file of columns."""
+    """The beginning of comments in a file of columns."""
 
     prefix: str
     number: int  # of the first of them, from 1
@@ -96,8 +97,9 @@ def comments_in(
             if not any(line.startswith(prefix) for line in tokens):
                 return Comments(prefix, *found[0])
     raise ValueError(
-        f"{head.name}, line {found[0][0]}: {lines[0][:40]!r} looks like a comment, and "
-        f"{tokens[0][:40]!r} like a token: comment= (--comment) says how comments begin"
+        f"{head.name}, line {found[0][0]}: {lines[0][:40]!r} looks like a "
+        f"comment, and {tokens[0][:40]!r} like a token; say how comments "
+        "begin with comment= (--comment)"
     )
 
 
@@ -122,9 +124,9 @@ def _is_token(
     starts: list[tuple[int, str, bool]],
     head: Head,
 ) -> bool:
-    """Whether a line as wide as tokens is one: its label is known, or it is a sign that
-    is its own label, as ``# #`` in part-of-speech corpora. Without labels, lines that
-    begin most sentences are comments.
+    """Tell whether a line as wide as tokens is one: its label is known, or it is a sign
+    that is its own label, as ``# #`` in part-of-speech corpora. Without labels, lines
+    that begin most sentences are comments.
     """
     if labels is not None:
         assert label is not None

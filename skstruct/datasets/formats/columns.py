@@ -244,7 +244,7 @@ def _check_width(width: int, columns: Any, place: str) -> None:
 def _leave_header(name: str, line: str, tally: Tally) -> None:
     """Say that the first line of a file is none of tokens, and count it."""
     tally.leave("names of columns", f"{name}, line 1")
-    warn(f"{name}, line 1: left out, since it names columns: {line[:60]!r}")
+    warn(f"{name}, line 1: the line is left out, since it names columns: {line[:60]!r}")
 
 
 class _Documents:
@@ -276,8 +276,8 @@ def _hint(lines: Any, separator: str | None, comment: str | None) -> Any:
     """
     if lines[-1].startswith("\ufeff"):
         return (
-            ", in a line that begins with a byte order mark, as where files were "
-            "joined: leave the mark out"
+            ", in a line that begins with a byte order mark, as happens when "
+            "files are joined; delete the mark"
         )
     marked = next(
         (line for line in lines if comment is None and line.startswith("#")), None
@@ -285,8 +285,8 @@ def _hint(lines: Any, separator: str | None, comment: str | None) -> Any:
     if marked is not None:
         prefix = "# " if marked.startswith("# ") else "#"
         return (
-            f"; comment={prefix!r} (--comment '{prefix}') leaves out lines such as "
-            f"{marked[:40]!r}"
+            f"; to leave out lines such as {marked[:40]!r}, pass "
+            f"comment={prefix!r} (--comment '{prefix}')"
         )
     if (
         separator is None
@@ -294,8 +294,8 @@ def _hint(lines: Any, separator: str | None, comment: str | None) -> Any:
         and "\t" in lines[0]
     ):
         return (
-            "; separator='\\t' (--separator tab) splits at tabs only, and keeps spaces "
-            "in columns"
+            "; to split at tabs only and keep spaces in columns, pass "
+            "separator='\\t' (--separator tab)"
         )
     if separator is None and any(map(is_prose, lines)):
         return f"; this looks like text: {A_TOKEN_A_LINE}"
@@ -303,12 +303,12 @@ def _hint(lines: Any, separator: str | None, comment: str | None) -> Any:
 
 
 A_TOKEN_A_LINE = "write a token a line, and a blank line behind each sentence"
-"""What to do with text where columns are read."""
+"""Advice about text where columns are expected."""
 
 
 def is_prose(line: str) -> bool:
-    """Whether a line ends as sentences do: with a word and a full stop, which may stand
-    apart.
+    """Tell whether a line ends as sentences do: with a word and a full stop, which may
+    stand apart.
     """
     cells = line.split()
     if len(cells) < 3 or cells[-1][-1] not in ".!?":
@@ -394,8 +394,9 @@ class Columns(TokenFormat):
             return layout
         warn(
             f"{head.name}, line {found.number}: lines that begin with "
-            f"{found.prefix!r} are left out as comments, as {found.line[:40]!r}; "
-            f"comment='' (--comment '') reads them as tokens"
+            f"{found.prefix!r} are left out as comments, such as "
+            f"{found.line[:40]!r}; to read them as tokens, pass comment='' "
+            "(--comment '')"
         )
         return replace(layout, comment=found.prefix)
 
@@ -404,8 +405,8 @@ class Columns(TokenFormat):
         several = layout.label if isinstance(layout.label, tuple) else (layout.label,)
         if any(isinstance(c, str) for c in (*(layout.tokens or ()), *several)):
             raise ValueError(
-                "--tokens and --label are numbers of columns where the input is "
-                f"{self.name}"
+                f"for input of the format {self.name}, --tokens and --label must be "
+                "numbers of columns"
             )
 
     numbers_documents = True
@@ -482,13 +483,13 @@ def _without_comments(head: Head) -> list[str]:
 
 
 def _has_attributes(row: str) -> bool:
-    """Whether the cells of a row behind the first are features with values."""
+    """Tell whether the cells of a row behind the first are features with values."""
     cells = row.split("\t")[1:] if "\t" in row else row.split()[1:]
     return len(cells) > 1 and all(map(is_attribute, cells))
 
 
 def _mark_between(rows: list[str]) -> str | None:
-    """What stands as often in each line, and could part cells."""
+    """Return a mark that is as frequent in each line, and could separate cells."""
     return next(
         (
             m

@@ -36,7 +36,7 @@ from .text_files import (
 SKIPPED_ID = re.compile(r"[0-9]+[-.][0-9]+")  # a multiword range or an empty node
 
 SKIPPED = "ranges of words and empty nodes"
-"""What the lines with such ids are."""
+"""The name of the lines with such ids."""
 
 _NEW_DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(.*))?")
 
@@ -198,7 +198,7 @@ def _with_field(line: str, field: Any, value: Any) -> str:
 
 
 def is_conllu(line: str) -> bool:
-    """Whether a line looks like a token of CoNLL-U."""
+    """Tell whether a line looks like a token of CoNLL-U."""
     cells = line.split("\t")
     return len(cells) == 10 and re.fullmatch(r"\d+([-.]\d+)?", cells[0]) is not None
 
@@ -287,8 +287,8 @@ class Conllu(TokenFormat):
         for field in (*(layout.tokens or ()), *several):
             if field is not None and keyed(field)[0] not in CONLLU_FIELDS:
                 raise ValueError(
-                    f"CoNLL-U has no field {field!r}; it has {', '.join(CONLLU_FIELDS)}"
-                    ", and keys of two: feats:KEY, misc:KEY"
+                    f"CoNLL-U has no field {field!r}; choose one of "
+                    f"{', '.join(CONLLU_FIELDS)}, feats:KEY and misc:KEY"
                 )
 
     def new_sentence(self, layout: SourceLayout, row: Row, rows: list[Row]) -> Kept:

@@ -111,8 +111,8 @@ class ConlluPlus(TokenFormat):
                 yield Rows(list(zip(*of)), numbers, document, source=columns)
             if several and self.of_mwe:
                 warn(
-                    f"{name}: {counted(several, 'word')} of several expressions: the "
-                    "first of each counts"
+                    f"{name}: {counted(several, 'word')} of several expressions; only "
+                    "the first expression of each is read"
                 )
 
     def with_fields(self, head: Head, layout: SourceLayout) -> SourceLayout:
@@ -184,7 +184,7 @@ class ConlluPlus(TokenFormat):
         """Yield the lines of a sentence, with labels in their column."""
         label = source.index(_chosen(layout, source, self.name)[-1])
         if source[label].endswith(_MWE):
-            raise ValueError(f"labels are not written as {self.name}")
+            raise ValueError(f"labels cannot be written as {self.name}")
         yield from header
         marks = iter(marks)
         for _, line, is_token in lines:
@@ -194,7 +194,8 @@ class ConlluPlus(TokenFormat):
                 said = [f"{key}={value}" for key, value in beside if value != "_"]
                 if said and "misc" not in source:
                     raise ValueError(
-                        "probabilities go to the column MISC, which the file lacks"
+                        "probabilities are written to the column MISC, which the file "
+                        "lacks; add it to # global.columns"
                     )
                 for part in said:
                     c = source.index("misc")
@@ -216,8 +217,8 @@ def _chosen(
     for column in (*tokens, *([label] if with_labels else [])):
         if column not in columns:
             raise ValueError(
-                f"{name}: there is no column {column!r}; # global.columns names "
-                f"{', '.join(columns)}"
+                f"{name}: there is no column {column!r}; choose one of "
+                f"{', '.join(columns)}, which # global.columns names"
             )
     return (*tokens, label) if with_labels else tokens
 
@@ -253,8 +254,8 @@ def _document_of(line: str, number: int) -> str | None:
 
 
 def _is_token(line: str, columns: tuple[str, ...] | None) -> bool:
-    """Whether a line that begins with # is a token: without numbers of tokens the form
-    can stand first.
+    """Tell whether a line that begins with # is a token: without numbers of tokens the
+    form can stand first.
     """
     if columns is None or columns[0] == "id":
         return False

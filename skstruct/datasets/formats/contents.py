@@ -1,5 +1,4 @@
-"""What a file holds: its records and spans, each counted as what it is, and their
-places.
+"""The contents of a file: its records and spans, counted by kind, and their places.
 
 What is read is what is there: each record, and each span, is returned, or belongs to the
 structure of the file, or is left out, counted and said.
@@ -31,7 +30,9 @@ ASKED = frozenset(
 
 
 class LeftOut(NamedTuple):
-    """How many of a kind were left out, and where the first of them stands."""
+    """The number of records or spans that were left out for a reason, and the place of
+    the first.
+    """
 
     number: int
     first: str
@@ -68,7 +69,7 @@ class Tally:
 
     @property
     def n_left_out(self) -> int:
-        """How many were left out."""
+        """The number that were left out."""
         return sum(each.number for each in self.left_out.values())
 
     def check(self, name: str) -> None:
@@ -77,7 +78,7 @@ class Tally:
             raise RuntimeError(
                 f"{name}: {self.seen} {self.called}s were met, and {self.data} are "
                 f"returned, {self.structure} structure, {self.n_left_out} left out: "
-                "this is a mistake of the reader"
+                "this is a bug of skstruct, please report it"
             )
 
     def told(self, quiet: Set[str] = frozenset()) -> str:
@@ -91,7 +92,7 @@ class Tally:
 
 @dataclass
 class Contents:
-    """What became of the records of a file, and of their spans.
+    """Counts of the records of a file and of their spans, by what became of them.
 
     Attributes
     ----------
@@ -174,7 +175,7 @@ class Contents:
 def keyless_sentence(n: int, first: str) -> str:
     """Say how many records have no list of spans."""
     some = f"{n:,} of the records {agreeing(n, 'have')} no list of spans, first {first}"
-    return f"{some}: read as texts without"
+    return f"{some}; they are read as texts without spans"
 
 
 def id_of(value: Any) -> Any:

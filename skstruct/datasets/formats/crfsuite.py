@@ -86,8 +86,8 @@ def without_weights(read: Iterator[Rows]) -> Iterator[Rows]:
         yield rows
     if weighted:
         warn(
-            f"{counted(weighted, 'sentence')} had a weight (@weight), which is left "
-            "out: iter_attributes(..., return_weight=True) gives it"
+            f"{counted(weighted, 'sentence')} had a weight (@weight), which is "
+            "left out; to get it, call iter_attributes(..., return_weight=True)"
         )
 
 
@@ -119,8 +119,8 @@ def _attributes(path_or_file: Any, encoding: str, contents: Contents) -> Iterato
                 yield Rows(sentence, numbers, weight=weight)
         if n_marked:
             warn(
-                f"{name}: {counted(n_marked, 'token')} with the label '#': comments are "
-                "not known in this format; leave them out if they are some"
+                f"{name}: {counted(n_marked, 'token')} with the label '#'; this "
+                "format has no comments, so delete these lines if they are comments"
             )
 
 

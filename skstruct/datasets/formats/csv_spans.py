@@ -80,7 +80,8 @@ def _records(table: Table, reading: Reading) -> Iterator[Record]:
     if text is None and file is None:
         has = ", ".join(table.header)
         raise ValueError(
-            f"{table.name}: no column of a text: it has {has}; text= names it"
+            f"{table.name}: no column of texts was found: it has {has}; name "
+            "one with text="
         )
     spans = [table.where(kind) for kind in (START, END, LABEL)]
     key = table.where(KEY)
@@ -135,7 +136,7 @@ def _of_lines(
         if beyond is not None:
             raise ValueError(
                 f"{table.name}, line {lines[beyond][0].number}: {name} has "
-                f"{len(texts)} lines, numbered from 0, and none is {beyond}"
+                f"{len(texts)} lines, numbered from 0, so there is no line {beyond}"
             )
         for k, text in enumerate(texts):
             rows = lines.get(k, [])
@@ -187,9 +188,9 @@ def _warn_of_repeats(table: Table, groups: list[_Group]) -> None:
         first = next(rows[0].number for name, _, rows in groups if name == several[0])
         n = counted(len(several), "text")
         warnings.warn(
-            f"{table.name}: {n} with the same span twice, or with spans and without, "
-            f"first line {first}: taken for several texts; a column id tells rows of "
-            "one text"
+            f"{table.name}: {n} with the same span twice, or with spans and "
+            f"without, first in line {first}; these rows are read as several "
+            "texts. To join the rows of one text, add a column id"
         )
 
 
@@ -206,9 +207,9 @@ def _refuse_swallowed(table: Table, row: Row, spans: Any) -> None:
                 c < len(cells) and cells[c].strip().isdecimal() for c in spans[:2]
             ):
                 raise ValueError(
-                    f"{table.name}, line {row.number}: a cell goes on over what looks "
-                    f"like rows, {line!r:.60}: a quotation mark is not closed; two of "
-                    "them within quoted text stand for one"
+                    f"{table.name}, line {row.number}: a cell contains what looks like "
+                    f"rows, {line!r:.60}, since a quotation mark is not closed; write "
+                    "quotation marks within quoted text twice"
                 )
 
 

@@ -180,7 +180,8 @@ def _sentences(
         places.append(table.named(label))
         if places[-1] in places[:-1]:
             raise ValueError(
-                f"{table.name}: the column {label!r} is the label's, and a token's too"
+                f"{table.name}: the column {label!r} is named for labels and for "
+                "tokens; name another one for either"
             )
     sentence = table.where(SENTENCE)
     document = table.where(DOCUMENT)
@@ -194,12 +195,13 @@ def _sentences(
             if not values[0]:
                 raise ValueError(
                     f"{table.name}, line {row.number}: the column "
-                    f"{table.header[places[0]]!r} is empty; a row has a token"
+                    f"{table.header[places[0]]!r} is empty; each row needs a token"
                 )
             if any("\n" in value for value in values):
                 raise ValueError(
                     f"{table.name}, line {row.number}: a quotation mark begins a cell "
-                    'that ends in a later line; a cell that is one is written """"'
+                    "that ends in a later line; write a cell that is a quotation mark "
+                    'as """"'
                 )
             if with_labels and not values[-1].strip():
                 raise ValueError(
@@ -232,16 +234,17 @@ def _warn_of_one(table: Table, rows: list[TableRow], used: list[int]) -> None:
     ]
     if not looks and len(rows) < _LONG:
         return
-    which = f"; {looks[0]!r} looks like one" if looks else ""
+    which = f"; {looks[0]!r} looks like such a column" if looks else ""
     warn(
-        f"{table.name}: all {len(rows):,} rows are one sentence, for no column is called "
-        f"sentence_id or the like, and no blank line ends one{which}: rename the column "
-        "that numbers sentences"
+        f"{table.name}: all {len(rows):,} rows are read as one sentence, "
+        "since no column is called sentence_id or the like, and no blank "
+        f"line ends a sentence{which}; rename the column that numbers "
+        "sentences"
     )
 
 
 def _in_stretches(values: list[str]) -> bool:
-    """Whether values come several times in a row, and do not come back."""
+    """Tell whether values come several times in a row, and do not come back."""
     stretches = [value for value, _ in groupby(values)]
     return 1 < len(stretches) < len(values) and len(set(stretches)) == len(stretches)
 
@@ -261,7 +264,8 @@ def _usual(table: Table, names: Any, what: str, option: str) -> str:
     if found is None:
         has = ", ".join(table.header)
         raise ValueError(
-            f"{table.name}: no column of {what}: it has {has}; {option} names one"
+            f"{table.name}: no column of {what} was found: it has {has}; name "
+            f"one with {option}"
         )
     return found
 

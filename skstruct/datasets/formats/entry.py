@@ -1,4 +1,4 @@
-"""What a format is: an entry of the table of formats.
+"""The entry of a format in the table of formats.
 
 A format says how it is called, what it looks like, which options it has, and how it is
 read. There are three kinds: sequences of tokens, which a tagger or a parser learns;
@@ -28,7 +28,7 @@ TEXTS = "texts"
 
 
 class Verdict(IntEnum):
-    """What the grammar of a format says of the beginning of a file."""
+    """The verdict of a format on the beginning of a file."""
 
     NO = 0
     """It cannot be this format."""
@@ -46,7 +46,7 @@ class Verdict(IntEnum):
 
 
 class Look(NamedTuple):
-    """What a format says of the beginning of a file.
+    """The verdict of a format on the beginning of a file, and the reasons.
 
     Attributes
     ----------
@@ -63,12 +63,12 @@ class Look(NamedTuple):
 
     @property
     def is_yes(self) -> bool:
-        """Whether the file may be read as this format."""
+        """Tell whether the file may be read as this format."""
         return self.verdict >= Verdict.FITS
 
     @property
     def is_sure(self) -> bool:
-        """Whether only this format, or a special case of it, looks so."""
+        """Tell whether only this format, or a special case of it, looks so."""
         return self.verdict is Verdict.MARKED
 
 
@@ -126,7 +126,7 @@ class Rows(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What a sentence was read from, to write it again as it stands.
+    """The source of a sentence, to write it again unchanged.
 
     Attributes
     ----------
@@ -217,12 +217,14 @@ class Format(ABC):
 
     @property
     def is_general(self) -> bool:
-        """Whether the format has no mark, so that others can be special cases of it."""
+        """Tell whether the format has no mark, so that others can be special cases of
+        it.
+        """
         return not self.special_case_of
 
     @property
     def family(self) -> str:
-        """What commands call formats that are handled alike."""
+        """The name that commands give formats that are handled alike."""
         return self.name
 
     @abstractmethod
@@ -329,10 +331,10 @@ class TokenFormat(Format):
             yield "\n"
 
     has_blank_lines: ClassVar[bool] = True
-    """Whether a blank line ends a sentence."""
+    """True if a blank line ends a sentence."""
 
     numbers_documents: ClassVar[bool] = False
-    """Whether documents have no names in the format, but are counted."""
+    """True if documents have no names in the format, but are counted."""
 
     def written(self, layout: SourceLayout, rows: list[Row]) -> Iterator[str]:
         """Yield the lines of a file of some rows.
@@ -372,7 +374,7 @@ class TokenFormat(Format):
         rows : list of Row
             All that are written.
         """
-        raise ValueError(f"sentences are not written as {self.name}")
+        raise ValueError(f"sentences cannot be written as {self.name}")
 
     def header(self, source: Any) -> list[str]:
         """Return the lines that a file begins with."""
@@ -428,7 +430,7 @@ class TokenFormat(Format):
         beside : list of (name, value)
             Probabilities.
         """
-        raise ValueError(f"labels are not written as {self.name}")
+        raise ValueError(f"labels cannot be written as {self.name}")
 
 
 def labels_alone(marks: Iterable[tuple[list[str], list[Any]]], what: str) -> list[str]:
@@ -461,11 +463,11 @@ class WordFormat(Format):
 
     def written(self, layout: SourceLayout, rows: list[Row]) -> Iterator[str]:
         """Yield the lines of a file of some rows, where the format is written."""
-        raise ValueError(f"words are not written as {self.name}")
+        raise ValueError(f"words cannot be written as {self.name}")
 
     @property
     def family(self) -> str:
-        """What commands call segmented text of any format."""
+        """The name that commands give segmented text of any format."""
         return "segmented"
 
     @abstractmethod
@@ -493,7 +495,7 @@ class TextFormat(Format):
 
     @property
     def family(self) -> str:
-        """What commands call annotated texts of any format."""
+        """The name that commands give annotated texts of any format."""
         return "spans"
 
     def with_options(self, options: AnnotationReader) -> TextFormat:

@@ -73,8 +73,8 @@ def _opened(path: str) -> tuple[Iterator[dict[str, Any]], dict[str, list[str]]]:
         except Exception as error:  # each library has errors of its own
             raise ValueError(f"{path}: not readable: {error}") from None
     raise ValueError(
-        f"{path}: Parquet and Arrow files are read by pyarrow or polars, and neither is "
-        "installed: pip install polars"
+        f"{path}: Parquet and Arrow files are read by pyarrow or polars, "
+        "and neither is installed; run pip install polars"
     )
 
 
@@ -110,7 +110,7 @@ def _by_polars(path: str) -> tuple[Iterator[dict[str, Any]], dict[str, list[str]
             continue
         break
     if frame is None:
-        raise ValueError("it is no file and no stream of Arrow")
+        raise ValueError("it is neither a file nor a stream of Arrow")
     return frame.iter_rows(named=True), {}
 
 

@@ -89,7 +89,7 @@ class Head:
 
     @property
     def is_json(self) -> bool:
-        """Whether it begins as JSON does, be it valid or not."""
+        """Tell whether it begins as JSON does, be it valid or not."""
         begin = "\n".join(self.lines[:3]).lstrip()
         return bool(self.records) or _JSON.match(begin) is not None
 
@@ -128,12 +128,12 @@ class Head:
 
     @cached_property
     def widths(self) -> Counter[int]:
-        """How many lines have how many cells between spaces and tabs."""
+        """The number of lines by the number of their cells between spaces and tabs."""
         return Counter(len(split_cells(line, None)) for line in self.rows)
 
     @cached_property
     def tabs(self) -> Counter[int]:
-        """How many lines have how many cells between tabs."""
+        """The number of lines by the number of their cells between tabs."""
         return Counter(line.count("\t") + 1 for line in self.rows)
 
     @cached_property
@@ -213,8 +213,9 @@ def _checked(head: Head) -> Head:
     begin = "\n".join(head.raw[:20])[:512]
     if 4 * begin.count("\0") > len(begin) > 0:
         raise NoText(
-            f"{head.name}: every few characters are NUL: this is no text, or UTF-16 "
-            "without a mark, which encoding='utf-16-le' (--encoding utf-16-le) reads"
+            f"{head.name}: every few characters are NUL, so this is no text, or "
+            "UTF-16 without a byte order mark; to read that, pass "
+            "encoding='utf-16-le' (--encoding utf-16-le)"
         )
     return head
 
@@ -238,7 +239,7 @@ def _elements(text: str) -> list[Any]:
 
 
 def _is_object(text: str) -> bool:
-    """Whether a line of JSON that is an object begins a text."""
+    """Tell whether a line of JSON that is an object begins a text."""
     line = text.lstrip().partition("\n")[0]
     try:
         return isinstance(json.loads(line), Mapping)

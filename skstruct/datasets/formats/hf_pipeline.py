@@ -102,7 +102,9 @@ def _joined(spans: list[Annotation], indices: list[Any], text: str) -> list[Anno
 
 
 def _are_neighbours(last: Any, index: Any, between: str) -> bool:
-    """Whether nothing stands between two tokens: by their numbers, if they have some."""
+    """Tell whether nothing stands between two tokens: by their numbers, if they have
+    some.
+    """
     if type(last) is int and type(index) is int:
         return index == last + 1
     return not between.strip()

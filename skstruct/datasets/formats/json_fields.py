@@ -1,4 +1,4 @@
-"""Where records of JSON hold what: paths, and the table of them for a format.
+"""Paths to the parts of JSON records, and the table of these paths for a format.
 
 A path is dotted. It leads into objects, into the only element of a list, or the one of
 an index (``labels.0.name``), and into strings that hold JSON.
@@ -19,7 +19,7 @@ _REQUIRED = object()
 
 
 class Fields(NamedTuple):
-    """Where records hold what: paths, of which the first that is there counts.
+    """Paths to the parts of records; of several the first that exists counts.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ def at(value: Any, path: str, default: Any = _REQUIRED) -> Any:
 
 
 def _within(value: Any, key: str) -> Any:
-    """What a step of a path leads to."""
+    """Return the value to which a step of a path leads."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         value = parsed(value)
     if isinstance(value, Mapping):
@@ -163,4 +163,4 @@ def lists_of(record: Mapping[str, Any]) -> str:
     ]
     if not lists or any(isinstance(value, str) for value in record.values()):
         return ""
-    return f", or records= a list of records ({', '.join(lists)})"
+    return f", or a list of records with records= ({', '.join(lists)})"

@@ -97,7 +97,7 @@ class Doccano(JsonLines):
 
 
 def _is_of_doccano(record: Mapping[str, Any]) -> bool:
-    """Whether there is a text, and a list of spans as doccano has them."""
+    """Tell whether there is a text, and a list of spans as doccano has them."""
     rows = record.get("label")
     return (
         isinstance(record.get("text"), str)

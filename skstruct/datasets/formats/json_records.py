@@ -111,8 +111,8 @@ def text_of(
     if text is MISSING:
         names = " or ".join(map(repr, fields.text))
         raise ValueError(
-            f"{place}: no text: found keys {listed(value)}; text= names another key "
-            f"than {names}{lists_of(value)}"
+            f"{place}: no text under {names}: found keys {listed(value)}; name "
+            f"another key with text={lists_of(value)}"
         )
     if type(text) is not str and not isinstance(text, str):
         key = next(
@@ -131,8 +131,8 @@ def _edges_of_tokens(text: str, words: list[str], place: str) -> list[tuple[int,
         start = text.find(word, end)
         if start < 0 or text[end:start].strip():
             raise ValueError(
-                f"{place}: the token {word!r} does not stand in the text behind the "
-                "one before"
+                f"{place}: the token {word!r} does not follow the token before it "
+                "in the text"
             )
         end = start + len(word)
         found.append((start, end))
@@ -169,7 +169,7 @@ def _filled(value: Mapping[str, Any], fields: Fields) -> tuple[Any, Any, Any]:
 
 
 def _are_rows(value: Any) -> bool:
-    """Whether a value is a list of annotations, or a dict of lists, its columns.
+    """Tell whether a value is a list of annotations, or a dict of lists, its columns.
 
     Libraries of datasets can be set to give arrays for lists.
     """
@@ -180,7 +180,7 @@ def _are_rows(value: Any) -> bool:
 
 
 def _is_empty(value: Any) -> bool:
-    """Whether annotations are none; an earlier key that is empty hides no later one."""
+    """Tell whether there are no annotations; an empty key hides no later one."""
     if isinstance(value, Mapping):
         return not any(len(part) for part in value.values())
     return not len(value)
@@ -206,7 +206,7 @@ def _as_rows(value: Any, place: Any) -> Any:
 def _beside(
     value: Mapping[str, Any], keys: list[str], spans: str | None, fields: Fields
 ) -> dict[str, Any]:
-    """What else a record holds: a key of spans without a value is no metadata."""
+    """Return the metadata of a record; a key of spans without a value is none."""
     out = {key.split(".")[0] for key in (*keys, *filter(None, [spans]))}
     return {
         key: each
@@ -401,7 +401,9 @@ def _no_span(row: Any, place: str, fields: Fields) -> ValueError:
                 return ValueError(
                     f"{place}: nothing under {path!r}: found keys {listed(row)}"
                 )
-        found = f"found keys {listed(row)}; start=, end= and label= name other keys"
+        found = (
+            f"found keys {listed(row)}; name other keys with start=, end= and label="
+        )
     start, end, label = (paths[0] for paths in (fields.start, fields.end, fields.label))
     also = " (or start_offset)" if len(fields.start) > 1 else ""
     return ValueError(
@@ -433,8 +435,8 @@ def label_of(label: Any, place: str, reading: Reading) -> Any:
     if len(label) > 1 and wanted != "first":
         two = ", ".join(map(repr, label))
         raise ValueError(
-            f"{place}: two labels on one span: {two}; labels='first' takes the first, "
-            f"and labels={label[0]!r} those that it names"
+            f"{place}: two labels on one span: {two}; pass labels='first' to "
+            f"take the first, or labels={label[0]!r} to take those listed"
         )
     return reading.label(label[0], place) if label else None
 
@@ -474,8 +476,9 @@ def _in_text(
         if 0 <= first <= last < n:
             return annotation._replace(parts=((tokens[first][0], tokens[last][1]),))
     raise ValueError(
-        f"{place}, span {k}: {annotation.parts[0]!r} is no span of {n} tokens, ends "
-        f"{ends}; ends= says which they are"
+        f"{place}, span {k}: {annotation.parts[0]!r} is no span of {n} "
+        f"tokens if ends are {ends}; pass ends='inclusive' or "
+        "ends='exclusive'"
     )
 
 

@@ -28,7 +28,7 @@ TOKENS = ("tokens", "words")
 LABELS = ("ner_tags", "labels", "tags", "ner", "pos_tags", "upos", "label", "pos")
 DOCUMENT = ("document_id", "doc_id", "document", "doc_key")
 UNLABELLED = -100
-"""What stands for no label where labels are numbers."""
+"""The number that stands for no label."""
 
 
 class JsonTokens(TokenRecords):
@@ -180,7 +180,7 @@ def _is_label(value: Any) -> bool:
 
 
 def _is_whole(value: Any) -> bool:
-    """Whether a float is a whole number: data frames make such of ints with gaps."""
+    """Tell whether a float is a whole number: data frames make such of ints with gaps."""
     return isinstance(value, float) and value.is_integer()
 
 
@@ -189,8 +189,8 @@ def _column(record: Mapping[str, Any], field: str, place: str) -> list[Any]:
     if not isinstance(value, list):
         keys = ", ".join(map(str, record))
         raise ValueError(
-            f"{place}: no list under {field!r}: found keys {keys}; --tokens and --label "
-            "name others"
+            f"{place}: no list under {field!r}: found keys {keys}; name other "
+            "keys with --tokens and --label"
         )
     return value
 
@@ -221,8 +221,8 @@ def _named(labels: list[Any], names: Any, place: str, key: str) -> list[Any]:
                 )
             )
             raise ValueError(
-                f"{place}: labels under {key!r} are numbers ({shown}); label_names= "
-                "(--label-names FILE) says what they stand for"
+                f"{place}: labels under {key!r} are numbers ({shown}); give their "
+                "names with label_names= (--label-names FILE)"
             )
         else:
             found.append(_name_of(label, names, place))

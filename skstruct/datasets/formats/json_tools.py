@@ -164,8 +164,8 @@ class GroundTruth(RecordFormat):
         if len(jobs) > 1 and reading.options.spans is None:
             first = f"{jobs[0]}.annotations.entities"
             raise ValueError(
-                f"{place}: several jobs have spans: {', '.join(jobs)}; spans={first!r} "
-                "takes those of one"
+                f"{place}: several jobs have spans: {', '.join(jobs)}; choose one, "
+                f"such as spans={first!r}"
             )
         job = jobs[0] if jobs else None
         spans = f"{job}.annotations.entities"
@@ -226,7 +226,8 @@ class Kili(RecordFormat):
         filled = [job for job in jobs if at(answers, f"{job}.annotations")] or jobs[:1]
         if len(filled) > 1 and reading.options.spans is None:
             raise ValueError(
-                f"{place}: several jobs have spans: {', '.join(jobs)}; spans= names one"
+                f"{place}: several jobs have spans: {', '.join(jobs)}; choose one "
+                "with spans="
             )
         if answers and not jobs:
             why = "no annotations under 'jsonResponse'"

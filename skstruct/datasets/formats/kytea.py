@@ -70,8 +70,8 @@ class Kytea(WordFormat):
                 if left_out and not said:
                     said = True
                     warn(
-                        f"{name}, line {number}: of several tags of a word the first is "
-                        f"read; others, such as {left_out!r:.40}, are left out, in all "
+                        f"{name}, line {number}: only the first of several tags of a word "
+                        f"is read; others, such as {left_out!r:.40}, are left out in all "
                         "lines"
                     )
                 if stretches:

@@ -30,7 +30,7 @@ _OFFSETS = "utf-16"
 _FIELDS = Fields()
 
 _ANNOTATIONS = ("annotations", "completions", "predictions")
-"""Where a task has regions; the first that is there counts."""
+"""The keys under which a task has regions; the first that exists counts."""
 
 
 def from_task(record: Any, place: str, reading: Reading) -> Record:
@@ -197,8 +197,8 @@ def _of_other_text(
     if len(met) > 1:
         names = ", ".join(map(repr, sorted(met)))
         raise ValueError(
-            f"{place}: regions of several tags Text: {names}; to_name= says which one "
-            f"has {key!r}, and text= names another key"
+            f"{place}: regions of several tags Text: {names}; name the one that "
+            f"has {key!r} with to_name=, or another key with text="
         )
     return None
 

@@ -69,8 +69,9 @@ ALL = (
     ),
     NotRead(
         "concepts of i2b2, whose texts are in files .txt",
-        'each line has c="WORDS" LINE:FIRST LINE:LAST||t="LABEL", the words counted '
-        "in lines split at spaces: make spans of them, and read_spans takes records",
+        'each line has c="WORDS" LINE:FIRST LINE:LAST||t="LABEL", '
+        "where words are counted in lines split at spaces; make spans of "
+        "them, and give records of text and spans to read_spans",
         endings=(".con",),
         sign=r'\Ac="[^\n]*" \d+:\d+ \d+:\d+\|\|t="',
     ),
@@ -93,12 +94,12 @@ ALL = (
     ),
     NotRead(
         "BioC XML, which is not read",
-        "its tools convert it to PubTator or BioC JSON to brat",
+        "convert it to PubTator with the tools of BioC",
         sign=r"<!DOCTYPE collection|<collection>\s*<source>",
     ),
     NotRead(
         "BioC JSON, which is not read",
-        "PubTator's own format is: choose it where you export, or convert with bconv",
+        "export PubTator's own format, or convert the file with bconv",
         sign=r'"passages"\s*:\s*\[',
     ),
     NotRead(

@@ -77,11 +77,14 @@ def labels_of(cells: list[str], name: str, numbers: list[int]) -> list[str]:
         open_ += found
         closed = cell.count(")")
         if closed > len(open_):
-            raise ValueError(f"{name}, line {number}: nothing is open that {cell} ends")
+            raise ValueError(
+                f"{name}, line {number}: {cell} ends a segment, but none is open"
+            )
         del open_[len(open_) - closed :]
     if open_:
         raise ValueError(
-            f"{name}, line {numbers[-1]}: the sentence ends within ({open_[-1]}"
+            f"{name}, line {numbers[-1]}: the sentence ends, but ({open_[-1]} "
+            "is not closed"
         )
     return labels
 
@@ -118,8 +121,8 @@ class OntoNotes(TokenFormat):
         for column in (*(layout.tokens or ()), layout.label):
             if isinstance(column, str):
                 raise ValueError(
-                    "--tokens and --label are numbers of columns where the input is "
-                    f"{self.name}"
+                    f"for input of the format {self.name}, --tokens and --label must be "
+                    "numbers of columns"
                 )
 
     def rows(

@@ -69,13 +69,16 @@ class Parallel(TokenFormat):
                     continue
                 words, _, labels = (part.split() for part in line.partition("\t"))
                 if number == 1 and are_names([*words, *labels]):
-                    warn(f"{name}, line 1: left out, since it names columns: {line!r}")
+                    warn(
+                        f"{name}, line 1: the line is left out, since it names columns: "
+                        f"{line!r}"
+                    )
                     tally.leave("names of columns", f"{name}, line {number}")
                     continue
                 if words == ["#"]:
                     raise ValueError(
-                        f"{name}, line {number}: {line!r:.60} looks like a comment; "
-                        "leave it out, a line is a sentence"
+                        f"{name}, line {number}: {line!r:.60} looks like a comment, but "
+                        "each line is a sentence; delete it"
                     )
                 if with_labels and len(words) != len(labels):
                     raise ValueError(

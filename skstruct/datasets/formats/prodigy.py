@@ -107,7 +107,7 @@ _REJECTED = "rejected (rejected='outside' takes them)"
 
 
 def is_decision(record: Any) -> bool:
-    """Whether a record asks about one span, which the answer accepts or rejects."""
+    """Tell whether a record asks about one span, which the answer accepts or rejects."""
     if not isinstance(record, Mapping) or "answer" not in record:
         return False
     if record.get("_view_id") is not None:
@@ -122,7 +122,7 @@ def is_decision(record: Any) -> bool:
 
 
 def are_decisions(head: Head) -> bool:
-    """Whether most records are decisions on one span."""
+    """Tell whether most records are decisions on one span."""
     return 2 * sum(map(is_decision, head.objects)) > max(1, len(head.records))
 
 

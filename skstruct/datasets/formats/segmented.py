@@ -90,8 +90,8 @@ def lines_of_words(lines: Any, name: str) -> Iterator[tuple[int, str]]:
         yield number, line
     if n_marked:
         warn(
-            f"{name}, line {first}: begins with '# ' as comments do, and is read as "
-            f"words; {counted(n_marked, 'such line')} in all"
+            f"{name}, line {first}: the line begins with '# ' like a comment, "
+            f"but is read as words; {counted(n_marked, 'such line')} in all"
         )
 
 
@@ -111,7 +111,7 @@ _AGAINST = {
     r"^\s*[-+]?\d+([.,]\d+)?\s*$": "it has lines of a number alone",
     r"\]\(\w+\)": "it has labels in brackets",
 }
-"""What segmented text hardly has, and what is said of it."""
+"""Patterns that segmented text hardly has, and the words for them."""
 
 
 class Segmented(WordFormat):

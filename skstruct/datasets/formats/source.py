@@ -25,7 +25,7 @@ SHOWN = 100_000
 """Bytes after which a bar moves."""
 
 STANDARD = ("-", None)
-"""What stands for standard input."""
+"""The names of standard input."""
 
 
 class SourceError(ValueError):
@@ -96,7 +96,7 @@ class Source(contextlib.AbstractContextManager):
                 self._rest = ()
         except UNREADABLE as error:
             _refuse_model(self.path)
-            remedy = "; encoding= (--encoding) names another encoding"
+            remedy = "; name another encoding with encoding= (--encoding)"
             raise SourceError(unreadable(error, self.name, number, remedy)) from None
         except OSError as error:
             with naming(self.name):
@@ -243,8 +243,8 @@ def _refuse_model(path: str | None) -> None:
         is_model = file.read(len(MAGIC)) == MAGIC
     if is_model:
         raise SourceError(
-            f"{path}: this is a model, where a file of texts is to be read; --model "
-            f"{path} names it as the model"
+            f"{path}: this is a model, but a file of texts was expected; pass "
+            f"the model as --model {path}"
         )
 
 

@@ -54,7 +54,7 @@ _OF_ALL = frozenset(("format", "offsets", "ends", "annotated", "encoding"))
 
 @dataclass(frozen=True)
 class AnnotationReader:
-    """How annotated texts are read: the options of `read_spans`, checked once.
+    """The options of `read_spans` for annotated texts, checked once.
 
     Raises
     ------
@@ -360,10 +360,9 @@ def _annotated(
         raise ValueError(reading.omitted)
     if reading.keys and not reading.n_listed:
         warnings.warn(
-            f"{name}: no record has spans, a list under one of the keys "
-            f"{', '.join(SPAN_KEYS)}, or results "
-            "of the type labels (Label Studio); the first has the keys "
-            f"{', '.join(reading.keys)}"
+            f"{name}: no record has spans, which are a list under one of the "
+            f"keys {', '.join(SPAN_KEYS)}, or results of the type labels (Label "
+            f"Studio); the first record has the keys {', '.join(reading.keys)}"
         )
     if told := contents.left_out():
         warnings.warn(f"{name}: left out: {told}")
@@ -401,7 +400,9 @@ def _records(source: Any, reading: Reading) -> Iterator[Record]:
             else "source.to_dicts()"
         )
         found = f"a table with the columns {', '.join(map(spelled, source.columns))}"
-        raise TypeError(f"source is {found}; its rows are records: read_spans({rows})")
+        raise TypeError(
+            f"source is {found}; give its rows as records: read_spans({rows})"
+        )
     if isinstance(source, str | os.PathLike) or hasattr(source, "readline"):
         yield from _of_file(source, reading)
         return
@@ -560,9 +561,9 @@ def _better(
             reads_records = type(other).merged is TextFormat.merged
             if not reads_records or reading.options.given() - _OF_ALL - other.options:
                 raise ValueError(
-                    f"{place}: this record is one of {other.name}, and those before look like "
-                    f"{format.name}: format={other.name!r} or format={format.name!r} "
-                    "says which"
+                    f"{place}: this record is one of {other.name}, but those before "
+                    f"look like {format.name}; choose with format={other.name!r} or "
+                    f"format={format.name!r}"
                 )
             return other
     return None
@@ -594,8 +595,10 @@ def _two_formats(
 ) -> ValueError:
     """The error about a record of another format than that of its file."""
     return ValueError(
-        f"{place}: this record is one of {other.name}, and the file is read as "
-        f"{format.name}: a file holds records of one format"
+        (
+            f"{place}: this record is one of {other.name}, but the file is read "
+            f"as {format.name}; divide it into files of one format each"
+        )
         + (f"; {error}" if error else "")
     )
 

@@ -159,7 +159,7 @@ def _parts_of(record: Any, unit: str, ends: str = "exclusive") -> list[list[Span
 
 
 def _place(record: Any, k: int) -> Any:
-    """Where the annotation k stands, for errors."""
+    """Return the place of annotation k, for errors."""
     return record.spans[k].place or f"{record.place}, span {k}"
 
 
@@ -171,7 +171,7 @@ def _check_text(record: Any, k: int, parts: Any, unit: Any) -> None:
         counted = "" if record.text.isascii() else f", counted in {CALLED[unit]},"
         wrong = f"{tuple(parts[0])!r}{counted} is {' '.join(found)!r:.60}"
         raise SpanFault(
-            f"{_place(record, k)}: {wrong}, and the file says {said!r:.60}", k
+            f"{_place(record, k)}: {wrong}, but the file says {said!r:.60}", k
         )
 
 
@@ -285,11 +285,12 @@ def _with_other_unit(
     others = (
         f"other records count {CALLED[count.unit]}"
         if vote.is_told
-        else "nothing tells what other records count"
+        else "the unit of other records is unknown"
     )
     text = (
-        f"{error}; in {CALLED[other]} the spans of this record are {covered:.80}, but "
-        f"{others}: correct the record, or give offsets={other!r} if all count these"
+        f"{error}; in {CALLED[other]} the spans of this record are "
+        f"{covered:.80}, but {others}: correct the record, or pass "
+        f"offsets={other!r} if all records count these"
     )
     if isinstance(error, SpanFault):
         return SpanFault(text, error.position)
@@ -336,7 +337,8 @@ def joined(text: str, parts: Any, place: Any, reading: Reading) -> Span | None:
         if discontinuous == "error":
             shown = " ... ".join(text[a:b] for a, b, _ in parts)
             ways = (
-                "discontinuous='cover' takes all between its ends, 'skip' leaves it out"
+                "pass discontinuous='cover' to take all between its ends, or "
+                "'skip' to leave it out"
             )
             raise ValueError(
                 f"{place}: the span {label!r} is discontinuous: {shown!r:.80}; {ways}"

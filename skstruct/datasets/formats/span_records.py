@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .span_files import AnnotationReader
 
 SPAN_KEYS = ("spans", "entities", "label", "labels", "annotations")
-"""Where records keep their annotations; the first that is a list, and not empty,
+"""The keys under which records keep annotations; the first list that is not empty
 counts.
 """
 
@@ -113,7 +113,7 @@ def document_of(record: Record) -> str | None:
 
 
 class Fault(NamedTuple):
-    """What is wrong with a record of a file.
+    """An error in a record of a file.
 
     Attributes
     ----------
@@ -189,7 +189,7 @@ class Reading:
 
     @cached_property
     def has_own_keys(self) -> bool:
-        """Whether options name keys: then these decide what a record holds."""
+        """Tell whether options name keys, which then decide what a record holds."""
         named = ("records", "spans", "start", "end", "label", "length", "words")
         return self.options.text != "text" or any(
             getattr(self.options, name) is not None for name in named
@@ -223,9 +223,9 @@ class Reading:
         of = self.format or self.options.format
         remedy = ""
         if of == "csv-spans":
-            remedy = "; columns start, end and label, a span a row, say what they are"
+            remedy = "; add columns start, end and label, with a span in each row"
         elif "under" in said:
-            remedy = "; spans= names the key of the spans"
+            remedy = "; name the key of the spans with spans="
         return f"; of {of} it has {said}{remedy}"
 
     def leave_span(self, why: str, place: str, n: int = 1) -> None:
@@ -249,13 +249,13 @@ class Reading:
         if len(names) > 1:
             several = ", ".join(names)
             raise ValueError(
-                f"{place}: the text has annotations of {several}; annotator= chooses "
-                "one of them"
+                f"{place}: the text has annotations of {several}; choose one of "
+                "them with annotator="
             )
         return names[0] if names else None
 
     def is_chosen(self, place: Any, source: Any, name: str) -> bool:
-        """Whether a record counts that holds the annotations of one person.
+        """Tell whether a record with the annotations of one person counts.
 
         Parameters
         ----------
@@ -271,7 +271,7 @@ class Reading:
         return True
 
     def has_control(self, name: str) -> bool:
-        """Whether the regions of a control of Label Studio count."""
+        """Tell whether the regions of a control of Label Studio count."""
         self.met["control"].add(str(name))
         return self.options.control in (None, name)
 
@@ -282,8 +282,8 @@ class Reading:
         names = self.options.label_names
         if names is None:
             raise ValueError(
-                f"{place}: the label is the number {label}; label_names= says what it "
-                "stands for"
+                f"{place}: the label is the number {label}; give the names of "
+                "labels with label_names="
             )
         if label not in names:
             raise ValueError(f"{place}: label_names has no name for the label {label}")
@@ -351,8 +351,8 @@ def json_values(
         if isinstance(value, list) and not is_pair(value):
             for number, _ in filled:
                 raise ValueError(
-                    f"{name}, line {number}: nothing is expected behind a list of "
-                    "records"
+                    f"{name}, line {number}: there is text behind the list of records; "
+                    "delete it"
                 )
             for k, element in enumerate(value):
                 yield f"{name}, record {k}", element
@@ -369,7 +369,7 @@ def json_values(
 
 
 def _are_records(lines: list[tuple[int, str]]) -> bool:
-    """Whether the first line that is not blank is an object of its own."""
+    """Tell whether the first line that is not blank is an object of its own."""
     first = next((line for _, line in lines if line.strip()), "")
     try:
         return isinstance(json.loads(first), Mapping)
@@ -378,7 +378,7 @@ def _are_records(lines: list[tuple[int, str]]) -> bool:
 
 
 def is_pair(value: list[Any]) -> bool:
-    """Whether a list is a text and what is said of it, and not a list of records."""
+    """Tell whether a list is a text with its annotations, and not a list of records."""
     return (
         len(value) == 2 and isinstance(value[0], str) and not isinstance(value[1], str)
     )

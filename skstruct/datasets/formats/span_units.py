@@ -1,4 +1,4 @@
-"""What the offsets of a file count, and which ends its spans have, by one vote.
+"""The unit of the offsets of a file and the kind of its ends, chosen by one vote.
 
 Programs in Python count characters, tools in a browser units of UTF-16, others bytes
 of UTF-8. The end of a span may be its last character. Where a text was shown in a
@@ -46,10 +46,10 @@ CALLED = {
     "characters-lf": "characters, a line end CRLF as one",
     "utf-16-lf": "UTF-16 units, a line end CRLF as one",
 }
-"""What units are called in sentences."""
+"""The names of units in sentences."""
 
 _CHANCE = 0.01
-"""What happens less often by chance is none."""
+"""The probability below which something is not taken for chance."""
 
 _MAJORITY = 4
 """So many ends of words that a candidate gains it must have for each that it loses."""
@@ -61,18 +61,18 @@ _MOST = 300
 """Spans that are scored."""
 
 _CHARACTERS = 100_000
-"""Of texts whose spans are all scored."""
+"""The number of characters of texts up to which all spans are scored."""
 
 
 class Count(NamedTuple):
-    """What offsets count."""
+    """A way to read offsets: their unit and their ends."""
 
     unit: str
     ends: str
 
 
 class Vote(NamedTuple):
-    """What a vote found.
+    """The result of a vote.
 
     Attributes
     ----------
@@ -182,8 +182,9 @@ def voted(records: Iterable[Record], offsets: str, ends: str) -> Vote:
     if winner.best is scores[0]:
         other = "utf-16" if default.unit == "characters" else "characters"
         said = (
-            f"offsets are taken for {CALLED[default.unit]}, which the ends of words do "
-            f"not prove; offsets={other!r} would read them as {CALLED[other]}"
+            f"offsets are read as {CALLED[default.unit]}, which the ends of "
+            f"words do not prove; to read them as {CALLED[other]}, pass "
+            f"offsets={other!r}"
         )
         return Vote(default, is_told, said if winner.is_open else None)
     is_clear = winner.is_clear or winner.best is left[0]  # each span says so
@@ -212,7 +213,7 @@ def _fits(record: Record, count: Count) -> bool:
 def _candidates(
     voters: list[Record], default: Count, offsets: str, ends: str
 ) -> list[Count]:
-    """What offsets could count, the usual first, and the simpler before others."""
+    """Return the ways to read offsets, the usual first, and simple ones before others."""
     units = [offsets]
     if offsets == "auto":
         texts = [each.text for each in voters]
@@ -276,7 +277,7 @@ def _spans_of(voters: list[Record]) -> list[_Voice]:
 
 
 class _Scores:
-    """How a candidate reads each of the spans.
+    """The spans as a candidate reads them.
 
     Attributes
     ----------
@@ -314,12 +315,12 @@ class _Scores:
 
     @property
     def fits(self) -> np.ndarray:
-        """Whether each span is one of its text."""
+        """Tell whether each span is within its text."""
         return self.words[:, 0] >= 0
 
 
 def _marks(span: _Voice, edge: tuple[int, int] | None) -> tuple[int, ...]:
-    """What a span is, read in one way: columns of `_Scores`."""
+    """Return what a span is, read in one way: columns of `_Scores`."""
     if edge is None:
         return -1, -1, 0, 0
     start, end = edge
@@ -360,7 +361,7 @@ def _by_told_texts(scores: list[_Scores]) -> tuple[list[_Scores], bool]:
 
 
 class _Winner(NamedTuple):
-    """What the ends of words say."""
+    """The decision by the ends of words."""
 
     best: _Scores
     is_told: bool  # whether it is more than chance
@@ -409,7 +410,7 @@ def _by_words(left: list[_Scores], usual_is_out: bool) -> _Winner:
 def _only_fits(
     first: _Scores, other: _Scores, differ: np.ndarray, n_against: int
 ) -> bool:
-    """Whether spans that leave their texts as usual are whole words otherwise, and
+    """Tell whether spans that leave their texts as usual are whole words otherwise, and
     there are more of them than what speaks for the usual count.
     """
     beyond = differ & ~first.fits
@@ -420,7 +421,7 @@ def _only_fits(
 
 
 def _is_more(n_more: int, n_fewer: int) -> bool:
-    """Whether more of one than of another are more than chance: a sign test."""
+    """Tell whether a difference of two counts is more than chance: a sign test."""
     n = n_more + n_fewer
     if n_more <= n_fewer:
         return False
@@ -428,7 +429,7 @@ def _is_more(n_more: int, n_fewer: int) -> bool:
 
 
 def _sentence(best: _Scores, usual: _Scores, by_texts: bool) -> str:
-    """What is said of offsets that count something unusual."""
+    """Return the sentence about offsets that count something unusual."""
     count = best.count
     what = []
     if count.unit != usual.count.unit:
@@ -443,8 +444,9 @@ def _sentence(best: _Scores, usual: _Scores, by_texts: bool) -> str:
         numbers = _n_whole(best), _n_whole(usual)
         seen = f"{numbers[0]:,} of {len(best.edges):,} spans are whole words"
     return (
-        f"{seen} if {' and '.join(what)}, and {numbers[1]:,} if not: they are read so; "
-        f"offsets={count.unit!r}, ends={count.ends!r} says it"
+        f"{seen} if {' and '.join(what)}, and {numbers[1]:,} if not, so "
+        "they are read that way; to confirm it, pass "
+        f"offsets={count.unit!r}, ends={count.ends!r}"
     )
 
 

@@ -128,10 +128,9 @@ def write_spans(
         write = partial(_record, format)
         if format == "doccano" and to_utf16(texts, spans) != spans:
             warnings.warn(
-                "the offsets written count characters, and the format of doccano has "
-                "no place to say so: "
-                "read_spans(..., offsets='characters') reads texts with emoji again "
-                "the same",
+                "the offsets written count characters, and the format of doccano "
+                "has no place to say so; to read texts with emoji back, call "
+                "read_spans(..., offsets='characters')",
                 stacklevel=2,
             )
     lines = (
@@ -166,7 +165,7 @@ def _record(format: str, text: str, spans: Any, metadata: Any, proba: Any) -> An
 
 
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-"""What is two characters in Python and one in JSON."""
+"""Two characters in Python that are one in JSON."""
 
 
 def _dumped(k: int, value: Any) -> str:
@@ -183,8 +182,7 @@ def _dumped(k: int, value: Any) -> str:
         if _PAIR.search(line):
             wrong = "two surrogates in a row, which JSON takes for one character"
             remedy = (
-                "text.encode('utf-16', 'surrogatepass').decode('utf-16') makes one of "
-                "them"
+                "join them with text.encode('utf-16', 'surrogatepass').decode('utf-16')"
             )
             raise ValueError(f"sequence {k}: {wrong}; {remedy}") from None
         line = json.dumps(value)
@@ -262,7 +260,12 @@ def brat_names(texts: Any, metadata: Any) -> Any:
             raise PlaceError(k, None, wrong, "X") from None
         name = Folder(name).as_posix()  # "a" and "./a" are one file
         if name in names:
-            raise PlaceError(k, None, f"there is a text {name!r} already", "metadata")
+            raise PlaceError(
+                k,
+                None,
+                f"there is a text {name!r} already; give each text another name",
+                "metadata",
+            )
         names[name] = k
     return list(names)
 

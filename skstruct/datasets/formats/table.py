@@ -170,7 +170,7 @@ def unknown(head: Head, among: Iterable[Format] = FORMATS) -> UnknownFormat:
         for each, look in close[:2]
     )
     if not told:
-        told = f"; --format says it: {', '.join(each.name for each in among)}"
+        told = f"; name it with --format: {', '.join(each.name for each in among)}"
     return UnknownFormat(
         f"{head.name}: cannot tell the format from the content: {head.seen()}{told}"
         f"{hint_for(head)}"
@@ -190,7 +190,7 @@ def refuse_options(format: Format, given: Collection[str]) -> None:
         if name not in format.options:
             having = [each.name for each in FORMATS if name in each.options]
             raise ValueError(
-                f"{name} is for {', '.join(having)}, and format is {format.name!r}"
+                f"{name} is for {', '.join(having)}, but format is {format.name!r}"
             )
 
 

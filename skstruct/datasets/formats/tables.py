@@ -16,7 +16,7 @@ _MOST_LINES = 1000
 """Lines of a row."""
 
 _SEPARATOR = re.compile(r"sep=(.)\s*")
-"""What a spreadsheet writes before the header: which character parts cells."""
+"""The line of a spreadsheet before the header that names the separator of cells."""
 
 
 class Row(NamedTuple):

@@ -1,4 +1,4 @@
-"""What readers and writers of corpus files share: opening text, numbering lines,
+"""Functions for all readers and writers of corpus files: opening text, numbering lines,
 splitting cells.
 
 A file is a path or an open text file; lines end at line feeds only, so that a lone

@@ -147,8 +147,8 @@ def _iterated(
             entry = found.format
             if entry.kind == TEXTS:
                 raise ValueError(
-                    f"{file.name}: looks like {entry.name} ({found.look.seen}), which "
-                    "read_spans reads"
+                    f"{file.name}: looks like {entry.name} ({found.look.seen}); read it "
+                    "with read_spans"
                 )
         else:
             entry = BY_NAME[format]

@@ -1,4 +1,4 @@
-"""What formats share whose sentences are JSON objects with lists of tokens."""
+"""The base of formats whose sentences are JSON objects with lists of tokens."""
 
 from __future__ import annotations
 

@@ -57,12 +57,12 @@ class Feature(NamedTuple):
 
     @property
     def called(self) -> str:
-        """What an option calls it."""
+        """The name in options."""
         return f"{self.layer}.{self.name}" if self.name else self.layer
 
     @property
     def of_tokens(self) -> bool:
-        """Whether every token has a value."""
+        """Tell whether every token has a value."""
         return self.layer in _OF_TOKENS
 
 
@@ -260,14 +260,14 @@ def _chosen(head: Head, label: Any) -> Feature:
     if len(used) > 1:
         others = ", ".join(each.called for each in used if each is not spans[0])
         warn(
-            f"{head.name}: labels are those of {spans[0].called}; there are also "
-            f"{others}: label= (--label) names another"
+            f"{head.name}: labels are those of {spans[0].called}; there are "
+            f"also {others}: choose one with label= (--label)"
         )
     return spans[0]
 
 
 def _has_values(rows: Any, feature: Feature, none: str = "_*") -> bool:
-    """Whether a token has a value of a feature, other than what stands for none."""
+    """Tell whether a token has a value of a feature, other than the sign for none."""
     c = feature.column
     return any(len(row) > c and row[c][:1] not in none for row in rows)
 

@@ -43,7 +43,7 @@ from .text_files import numbered_lines
 SEPARATORS = ("/", "_")
 
 _TAG = re.compile(r"[^\W\d_][\w$*+:.-]{0,19}|[^\w\s]{1,3}(?:-\w+)*|-\w{3}-")
-"""What a tag looks like: letters, or what punctuation is tagged with."""
+"""The pattern of a tag: letters, or a tag of punctuation."""
 
 _CLOSED = re.compile(r"(/\w+)\](?:/?\w+)?$")
 """The end of a compound in brackets, with a tag of its own: ``电台/n]nt``, ``]/nt``."""
@@ -123,15 +123,16 @@ def _pairs(
     with numbered_lines(file, layout.encoding, tally=tally) as (name, lines):
         if n_parts > 2 and not has_readings:
             raise ValueError(
-                f"{name}, line 1: words have {n_parts} parts, as "
-                f"{first[0].split()[0]!r:.40}; write a token a line with tabs between "
-                f"its parts: sed 's/$/ /' {name} | tr ' {separator}' '\\n\\t'"
+                f"{name}, line 1: words have {n_parts} parts, such as "
+                f"{first[0].split()[0]!r:.40}; write a token a line with tabs "
+                f"between its parts: sed 's/$/ /' {name} | tr ' {separator}' "
+                "'\\n\\t'"
             )
         if n_parts > 2:
             example = first[0].split()[0].rsplit(separator or "/", n_parts - 2)[-1]
             warn(
-                f"{name}: of the {n_parts - 1} tags of a word the first is read; the "
-                f"others, such as {example!r:.40}, are left out"
+                f"{name}: only the first of the {n_parts - 1} tags of a word is "
+                f"read; the others, such as {example!r:.40}, are left out"
             )
         for number, line in lines:
             separator = separator or separator_of([line])

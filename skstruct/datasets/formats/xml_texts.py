@@ -113,8 +113,8 @@ def _texts(root: Element, name: str, reading: Reading) -> Iterator[_Text]:
 
 
 def _are_leaves(lines: list[str]) -> int | None:
-    """How many lines are elements of the elements of one element, if all are that, or
-    begin or end one of these.
+    """Count the lines that are elements of the elements of one element, if all are
+    that, or begin or end one of these.
     """
     depth = n = 0
     records = set()
@@ -133,12 +133,12 @@ def _are_leaves(lines: list[str]) -> int | None:
 
 
 def _outside(line: str) -> str:
-    """What is text of a line outside of elements."""
+    """Return the text of a line outside of elements."""
     return re.sub(r"<[^<>]*>", "", _INLINE.sub("", line)).strip()
 
 
 def _is_record(line: str) -> bool:
-    """Whether a line is one element that holds others."""
+    """Tell whether a line is one element that holds others."""
     found = re.fullmatch(
         r"\s*<([A-Za-z_][\w.:-]*)(?:\s[^<>]*)?>(.*)</\1>\s*", line, re.DOTALL
     )
@@ -148,7 +148,7 @@ def _is_record(line: str) -> bool:
 def _parsed(text: str, name: str) -> Element:
     """An element around the whole file."""
     if _DOCTYPE.search(text):
-        raise ValueError(f"{name}: XML with a DOCTYPE is not read")
+        raise ValueError(f"{name}: XML with a DOCTYPE is not read; delete the DOCTYPE")
     parser = XMLParser()
     try:
         parser.feed("<_>" + _DECLARATION.sub("", text))
@@ -184,9 +184,9 @@ def _warn_of_attributes(root: Element, name: str) -> None:
         values = Counter(each.get(key) for each in spans)
         if 1 < len(values) <= len(spans) // 2 and None not in values:
             warn(
-                f"{name}: all labels are {_label(spans[0])!r}; the attribute {key!r} has "
-                f"{counted(len(values), 'value')}: the name label or type for it makes "
-                "them labels"
+                f"{name}: all labels are {_label(spans[0])!r}, and the attribute "
+                f"{key!r} has {counted(len(values), 'value')}; to read these as "
+                "labels, rename the attribute to label or type"
             )
 
 
@@ -225,8 +225,8 @@ def _linear(
     for child in element:
         if len(child):
             raise ValueError(
-                f"{place}: the element {child[0].tag} is within {child.tag}: spans "
-                "within spans are not read"
+                f"{place}: the element {child[0].tag} is within {child.tag}, but "
+                "spans within spans are not read; leave one of them out"
             )
         inner = child.text or ""
         end = length + len(inner)

@@ -39,7 +39,9 @@ def test_lines_that_begin_most_sentences_are_comments_without_labels():
 
 def test_ends_of_sentences_and_names_of_columns():
     text = "word tag\na X\nEOS\nb Y\nEOS\n"
-    with pytest.warns(UserWarning, match="line 1: left out, since it names columns"):
+    with pytest.warns(
+        UserWarning, match="line 1: the line is left out, since it names columns"
+    ):
         X, y = read_columns(io.StringIO(text), return_X_y=True, comment="EOS")
     assert X == [["a"], ["b"]] and y == [["X"], ["Y"]]
     assert not are_names(["word"]) and not are_names(["word", "word"])

@@ -57,7 +57,7 @@ def test_multiword_expressions(codes, labels):
     [
         ("1\tAnn\tX\n", "line 1: expected # global.columns = ..., which names"),
         (PLUS + "1\tAnn\n", "line 13: expected 4 columns separated by tabs, as"),
-        (PLUS.replace("FORM", "WORD"), "there is no column 'form'; # global.columns"),
+        (PLUS.replace("FORM", "WORD"), "there is no column 'form'; choose one of"),
         (cupt(("a", "x")), "line 2: expected .*, _, 1:CATEGORY or 1, got 'x'"),
     ],
 )
@@ -99,7 +99,10 @@ def test_labels_go_to_their_column(tmp_path, capsys):
     code, _, err = run(capsys, "train", path, "-m", model, "-a", "l1crf", "--force")
     assert code == 0, err
     code, _, err = run(capsys, "tag", path, "-m", model, "--proba")
-    assert code == 1 and "probabilities go to the column MISC, which the file" in err
+    assert (
+        code == 1
+        and "probabilities are written to the column MISC, which the file" in err
+    )
 
 
 def test_a_token_may_begin_with_the_mark_of_comments():

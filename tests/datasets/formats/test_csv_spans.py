@@ -81,7 +81,7 @@ def test_line_ends_within_cells_stay_as_they_are(tmp_path):
 
 def test_a_mark_that_is_not_closed_swallows_no_rows():
     rows = 'text,start,end,label,note\nAnn,0,3,PER,"\nBo,0,2,PER,\nEva,0,3,PER,"\n'
-    with pytest.raises(ValueError, match="line 2: a cell goes on over what looks like"):
+    with pytest.raises(ValueError, match="line 2: a cell contains what looks like"):
         read_spans(io.StringIO(rows))
 
 

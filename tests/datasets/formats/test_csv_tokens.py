@@ -40,10 +40,10 @@ def test_columns_are_chosen_by_name():
     ("text", "options", "message"),
     [
         (FILLED_DOWN, {"label": "Tags"}, "no column 'Tags'; it has Sentence #, Word"),
-        (FILLED_DOWN, {"label": "Word"}, "is the label's, and a token's too"),
+        (FILLED_DOWN, {"label": "Word"}, "is named for labels and for tokens"),
         (FILLED_DOWN + ",,NNP,O\n", {}, "line 7: the column 'Word' is empty"),
         (FILLED_DOWN + ",x,O\n", {}, "line 7: expected 4 cells"),
-        ("a,b\n1,2\n", {"format": "csv"}, "no column of a word: it has a, b"),
+        ("a,b\n1,2\n", {"format": "csv"}, "no column of a word was found: it has a, b"),
     ],
 )
 def test_what_is_refused(text, options, message):
@@ -89,7 +89,7 @@ def test_labels_become_a_column(tmp_path, capsys):
         ("id,word,tag\n1,the,D\n1,dog,N\n2,it,P\n", "all 3 rows are .*; 'id' looks"),
         (
             "word,tag\n" + "a,D\n" * 100,
-            "all 100 rows are one sentence, .* ends one: re",
+            "all 100 rows are read as one sentence, .* ends a sentence; re",
         ),
     ],
 )
@@ -112,8 +112,10 @@ def test_commands_tell_of_one_sentence(command, tmp_path, capsys):
     (tmp_path / "t.csv").write_text("id,word,tag\n1,the,D\n1,dog,N\n2,it,P\n")
     more = ("-m", tmp_path / "m") if command == "train" else ("--cv", 2)
     _, _, err = run(capsys, command, tmp_path / "t.csv", "--format", "csv", *more)
-    assert err.count("t.csv: all 3 rows are one sentence") == 1
-    assert "'id' looks like one: rename the column that numbers sentences" in err
+    assert err.count("t.csv: all 3 rows are read as one sentence") == 1
+    assert (
+        "'id' looks like such a column; rename the column that numbers sentences" in err
+    )
 
 
 def test_a_format_that_is_named_again_is_read(tmp_path, capsys):

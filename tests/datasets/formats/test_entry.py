@@ -44,5 +44,5 @@ def test_a_format_that_is_not_written_says_so():
         def rows(self, file, layout, contents, labels=True):
             return iter(())
 
-    with pytest.raises(ValueError, match="not written as silent"):
+    with pytest.raises(ValueError, match="cannot be written as silent"):
         Silent().mark(SourceLayout("silent"), "a", ["X"], ())

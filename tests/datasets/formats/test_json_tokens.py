@@ -46,7 +46,11 @@ def test_other_keys():
 @pytest.mark.parametrize(
     ("record", "options", "message"),
     [
-        (ROWS[0], {}, r"line 1: labels .* are numbers \(0, 1, 2, 3\); label_names="),
+        (
+            ROWS[0],
+            {},
+            r"line 1: labels .* are numbers \(0, 1, 2, 3\); give their names with label_names=",
+        ),
         (ROWS[0], {"label_names": ["O"]}, "no name for the label 1"),
         ({"tokens": ["a"], "tags": ["X", "Y"]}, {"label": "tags"}, "one length"),
         ({"tokens": ["a"], "tags": ["X"]}, {"label": "x"}, "found keys tokens, tags"),
@@ -109,7 +113,9 @@ def test_whole_floats_are_numbers_of_labels():
     text = json.dumps(record)
     found = read_tokens(io.StringIO(text), label_names=["O", "B-PER"])
     assert found == ([["Ann", "ran"]], [["B-PER", "O"]])
-    with pytest.raises(ValueError, match=r"are numbers \(0, 1\); label_names="):
+    with pytest.raises(
+        ValueError, match=r"are numbers \(0, 1\); give their names with label_names="
+    ):
         read_tokens(io.StringIO(json.dumps(record)))
 
 

@@ -148,7 +148,8 @@ def test_what_a_tool_writes_in_place_of_spans_is_told():
     ground_truth = RECORDS["ground-truth"]
     two = {**ground_truth, "other": ground_truth["task"]}
     with pytest.raises(
-        ValueError, match="several jobs have spans: task, other; spans="
+        ValueError,
+        match="several jobs have spans: task, other; choose one, such as spans=",
     ):
         read_spans([two])
     assert read_spans([two], spans="other.annotations.entities")[1] == [SPANS]
@@ -175,6 +176,8 @@ def test_jobs_of_kili():
     record = RECORDS["kili"]
     answers = record["labels"][0]["jsonResponse"]
     two = {**record, "labels": [{"jsonResponse": {**answers, "B": answers["NER"]}}]}
-    with pytest.raises(ValueError, match="several jobs have spans: NER, B; spans="):
+    with pytest.raises(
+        ValueError, match="several jobs have spans: NER, B; choose one with spans="
+    ):
         read_spans([two])
     assert read_spans([two], spans="B")[1] == [SPANS]

@@ -39,7 +39,9 @@ def test_mistakes_are_named_by_their_line(line, said):
 
 
 def test_further_tags_are_left_out_and_said():
-    with pytest.warns(UserWarning, match="line 1: of several tags .*'ひと'"):
+    with pytest.warns(
+        UserWarning, match="line 1: only the first of several tags .*'ひと'"
+    ):
         _, y = read_tokens(io.StringIO("日 本|人/名詞/ひと|\n"), "kytea")
     assert y == [["日 本", ("人", "名詞")]]
 

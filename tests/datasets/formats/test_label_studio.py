@@ -36,7 +36,7 @@ def test_regions_of_another_text_are_left_out():
 def test_tags_of_other_names_are_chosen():
     both = task(region(0, 3, "PER", to="a"), region(4, 7, "X", to="b"))
     assert read_spans([task(region(0, 3, "PER", to="a"))])[1] == [[(0, 3, "PER")]]
-    with pytest.raises(ValueError, match="several tags Text: 'a', 'b'; to_name= says"):
+    with pytest.raises(ValueError, match="several tags Text: 'a', 'b'; name the one"):
         read_spans([both])
     assert read_spans([both], to_name="a")[1] == [[(0, 3, "PER")]]
     with pytest.raises(ValueError, match="there is no to_name 'c'; found a, b"):
@@ -59,7 +59,7 @@ def test_annotations_as_a_storage_holds_them():
 
 def test_two_labels():
     two = task(region(0, 3, "PER", "VIP"))
-    with pytest.raises(ValueError, match="labels='first' takes the first"):
+    with pytest.raises(ValueError, match="pass labels='first' to take the first"):
         read_spans([two])
     assert read_spans([two], labels="first")[1] == [[(0, 3, "PER")]]
     assert read_spans([two], labels="VIP")[1] == [[(0, 3, "VIP")]]

@@ -116,7 +116,7 @@ def test_what_spans_say_decides(tool, utf16):
 
 @pytest.mark.parametrize("tool", [jsonl, doccano, label_studio, label_studio_min])
 @pytest.mark.parametrize("utf16", [False, True])
-@pytest.mark.filterwarnings("ignore:.*offsets are taken for")
+@pytest.mark.filterwarnings("ignore:.*offsets are read as")
 def test_ends_of_words_decide(tool, utf16):
     for seed in range(20):
         X, y = random_corpus(random.Random(seed), at_words=True)

@@ -63,8 +63,8 @@ def test_brackets(cells, labels):
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        (["(A*", "*"], "line 1: the sentence ends within .A"),
-        (["*)", "*"], r"line 0: nothing is open that \*\) ends"),
+        (["(A*", "*"], "line 1: the sentence ends, but .A is not closed"),
+        (["*)", "*"], r"line 0: \*\) ends a segment, but none is open"),
         (["*", "-"], "line 1: expected .TYPE"),
         (["(12", "12)"], "line 1: expected .TYPE"),
     ],
@@ -96,7 +96,10 @@ def test_on_the_command_line(tmp_path, capsys):
     code, out, _ = run(capsys, "evaluate", *given, "--tokens", "3,4")
     assert code == 0 and "micro avg" in out
     code, _, err = run(capsys, "train", *given, "--label", "names", "--force")
-    assert code == 2 and "are numbers of columns where the input is ontonotes" in err
+    assert (
+        code == 2
+        and "for input of the format ontonotes, --tokens and --label must be" in err
+    )
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,7 @@ def test_annotations_do_not_matter_to_texts_alone(record):
     assert (found.text, found.spans, found.metadata["id"]) == ("Ann", None, 7)
     with pytest.raises(ValueError, match="format must be one of 'auto', .*; got 'foo'"):
         AnnotationReader("foo")
-    with pytest.raises(ValueError, match="no text: found keys"):
+    with pytest.raises(ValueError, match="no text under .*: found keys"):
         list(AnnotationReader(text="body").texts([record]))
 
 
@@ -210,7 +210,7 @@ def test_records_without_a_file():
 def test_several_annotators():
     with pytest.raises(
         ValueError,
-        match="doccano-old.jsonl, line 1: the text has annotations of 1, 3; annotator=",
+        match="doccano-old.jsonl, line 1: the text has annotations of 1, 3; choose one of them with annotator=",
     ):
         read_spans(FILES / "doccano-old.jsonl", label_names=NAMED["label_names"])
     X, y = read_spans(
@@ -283,8 +283,8 @@ def test_discontinuous_spans():
 # What is refused
 # --------------------------------------------------------------------------------------
 REFUSED = [
-    ({"id": 1, "url": "x"}, "line 2: no text: found keys id, url; text= names another key"),
-    ({"data": {"url": "x"}}, "line 2: no text: found keys url"),
+    ({"id": 1, "url": "x"}, "line 2: no text under .*: found keys id, url; name another key with text="),
+    ({"data": {"url": "x"}}, "line 2: no text under .*: found keys url"),
     ({"text": 5}, "line 2: expected a str under 'text', got int 5"),
     (5, "line 2: expected an object with the key 'text', got int 5"),
     (
@@ -303,17 +303,17 @@ REFUSED = [
     ({"text": "🚒Ann", "spans": [[0, 10**30, "A"]]}, r"leaves the text, which has 4 characters$"),
     (
         {"text": "Ann", "spans": [[0, 3, ["A", "B"]]]},
-        "two labels on one span: 'A', 'B'; labels='first' takes the first",
+        "two labels on one span: 'A', 'B'; pass labels='first' to take the first",
     ),
-    ({"text": "Ann", "spans": [[0, 3, 4]]}, "line 2, span 0: the label is the number 4; label_names= says"),
+    ({"text": "Ann", "spans": [[0, 3, 4]]}, "line 2, span 0: the label is the number 4; give the names of labels with label_names="),
     ({"text": "Ann", "spans": {"start": [0, 1], "end": [1]}}, "line 2: expected columns of the same length"),
     (
         {"text": "Ann", "spans": [{"start": 0, "end": 3, "label": "A", "text": "Bo"}]},
-        r"\(0, 3, 'A'\) is 'Ann', and the file says 'Bo'",
+        r"\(0, 3, 'A'\) is 'Ann', but the file says 'Bo'",
     ),
     (
         {"text": "🚒 Ann", "spans": [{"start": 2, "end": 5, "label": "A", "text": "Bo"}]},
-        "counted in characters, is 'Ann', and the file says 'Bo'",
+        "counted in characters, is 'Ann', but the file says 'Bo'",
     ),
     (task([region(0, 6, "A", "B")]), r"line 2 \(task 7\), result 0: two labels on one span: 'A', 'B'"),
     (
@@ -362,7 +362,7 @@ def test_refused(record, message, tmp_path):
             '{"text": "a", "spans": [[0, ' + "9" * 5000 + ', "A"]]}',
             "line 1: not valid JSON: .*4300",
         ),
-        ('[]\n{"text": "a"}', "line 2: nothing is expected behind a list of records"),
+        ('[]\n{"text": "a"}', "line 2: there is text behind the list of records"),
         (
             '[{"text": "a", "spans": []}, 3]',
             "record 1: expected an object with the key 'text', got int 3",
@@ -386,7 +386,7 @@ def test_refused_files_of_brat(tmp_path):
             "T1\tPER x 9\tAnn",
             "a.ann, line 2: expected T1<tab>LABEL START END<tab>TEXT, got",
         ),
-        ("T1\tPER 0 3\tBo", "a.ann, line 2: .* and the file says 'Bo'"),
+        ("T1\tPER 0 3\tBo", "a.ann, line 2: .* but the file says 'Bo'"),
     ):
         (tmp_path / "a.ann").write_text(f"T2\tPER 1 4\tAnn\n{line}\n")
         with pytest.raises(ValueError, match=message):
@@ -437,7 +437,8 @@ def test_options():
 def test_files_without_spans_are_warned_of(record):
     keys = ", ".join(record[1] if isinstance(record, list) else record)
     with pytest.warns(
-        UserWarning, match=f"no record has spans, .*; the first has the keys {keys}"
+        UserWarning,
+        match=f"no record has spans, .*; the first record has the keys {keys}",
     ):
         read_spans([record])
 

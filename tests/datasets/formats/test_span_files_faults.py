@@ -77,4 +77,4 @@ def test_records_of_other_formats_are_faults(tmp_path):
     task = {"data": {"text": "Bo"}, "annotations": [{"result": []}]}
     X, _, faults = read_spans([line, task, line], on_error="list")
     assert len(X) == 2 and [fault.record for fault in faults] == [1]
-    assert "one of label-studio, and the file is read as doccano" in faults[0].message
+    assert "one of label-studio, but the file is read as doccano" in faults[0].message

@@ -27,7 +27,7 @@ WRONG = [
     ({"label_names": "PER"}, "label_names must be"),
     (
         {"format": "spacy", "control": "a"},
-        "control is for label-studio, and format is 'spacy'",
+        "control is for label-studio, but format is 'spacy'",
     ),
     ({"format": "jsonl", "discontinuous": "skip"}, "discontinuous is for brat"),
     ({"format": "brat", "text": "body"}, "text is for"),
@@ -136,7 +136,7 @@ def test_records_without_a_list_of_spans_are_told():
     ]
     with pytest.warns(
         UserWarning,
-        match="2 of the records have no list of spans, first record 1: read as",
+        match="2 of the records have no list of spans, first record 1; they are read as",
     ):
         assert len(read_spans(records)[0]) == 3
     records = [

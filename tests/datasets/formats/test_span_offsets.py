@@ -130,7 +130,7 @@ def test_words_of_another_unit_are_told(ends):
 
 
 def test_few_words_decide_nothing():
-    with pytest.warns(UserWarning, match="taken for characters, which the ends of"):
+    with pytest.warns(UserWarning, match="read as characters, which the ends of"):
         X, y = read_spans(WORDS_OF_UTF_16[:3])
     assert covered(X, y)[1] == [("nn ", "PER"), ("ome ", "LOC")]
 
@@ -204,14 +204,14 @@ def test_one_span_too_far_does_not_move_all_others(records, at, tmp_path):
             read(path)
         untold = isinstance(records[0], dict) and records[0]["text"] in CHINESE[0]
         said = (
-            "nothing tells what other records count"
+            "the unit of other records is unknown"
             if untold
             else "other records count characters"
         )
         assert str(caught.value) == (
             f"{path}, line {at + 1}, span 1: (9, 14, 'LOC') leaves the text, which has 13 characters; in "
             "UTF-16 units it has 14; in UTF-16 units the spans of this record are ' Bo', ' Oslo', but "
-            f"{said}: correct the record, or give offsets='utf-16' if all count these"
+            f"{said}: correct the record, or pass offsets='utf-16' if all records count these"
         )
 
 
@@ -236,12 +236,12 @@ def test_a_text_that_fits_the_other_unit_is_named():
     rows[33]["spans"] = [{"start": 3, "end": 6, "label": "PER", "text": "Ann"}]
     with pytest.raises(
         ValueError,
-        match="record 33, span 0: .* is 'nn ', and the file says 'Ann'; in UTF-16 .*'Ann'",
+        match="record 33, span 0: .* is 'nn ', but the file says 'Ann'; in UTF-16 .*'Ann'",
     ):
         read_spans(rows)
     rows[33]["spans"][0]["text"] = "Bob"  # what is wrong in both is named as such
     with pytest.raises(
-        ValueError, match="record 33, span 0: .* is 'nn ', and the file says 'Bob'$"
+        ValueError, match="record 33, span 0: .* is 'nn ', but the file says 'Bob'$"
     ):
         read_spans(rows)
 
@@ -270,6 +270,6 @@ def test_what_nothing_tells_is_not_said():
     ]
     odd = {"text": "🎉北京", "label": [[2, 4, "LOC"]]}
     with pytest.raises(
-        ValueError, match="nothing tells what other records count: .* offsets='utf-16'"
+        ValueError, match="the unit of other records is unknown: .* offsets='utf-16'"
     ):
         read_spans([*untold, odd])

@@ -43,7 +43,7 @@ def test_places_of_values():
     [
         ("text", "line 1: expected JSON"),
         ('{"a": 1}\n{"a"', "line 2: not valid JSON"),
-        ("[{}]\n{}", "line 2: nothing is expected behind a list"),
+        ("[{}]\n{}", "line 2: there is text behind the list"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )

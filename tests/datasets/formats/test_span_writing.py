@@ -191,9 +191,9 @@ REFUSED = [
         "model_version and control are for the format 'label-studio', got format='jsonl'",
     ),
     (dict(control=("a", "b")), "model_version and control are for"),
-    (dict(format="brat"), "y: sequence 0, span 2: brat has no label 'B C'"),
+    (dict(format="brat"), "y: sequence 0, span 2: brat cannot store the label 'B C'"),
     (dict(format="brat", X=["", "\ud83d"], y=[[], []]), "X: sequence 1: cannot be written as UTF-8"),
-    (dict(format="brat", y=[[(0, 1, None)], []]), "brat has no label None"),
+    (dict(format="brat", y=[[(0, 1, None)], []]), "brat cannot store the label None"),
     (
         dict(format="brat", y=[[], []], metadata=[{"id": 3}, {}]),
         "the key 'id' cannot be written: brat has a name",

@@ -124,7 +124,7 @@ def test_three_parts_are_refused_with_a_command_that_works(tmp_path):
     path = tmp_path / "three.txt"
     path.write_text(THREE)
     with pytest.raises(
-        ValueError, match="words have 3 parts, as 'Ana/NNP/B-PER'"
+        ValueError, match="words have 3 parts, such as 'Ana/NNP/B-PER'"
     ) as got:
         read_tokens(path)
     command = str(got.value).partition("its parts: ")[2]
@@ -138,6 +138,8 @@ def test_three_parts_are_refused_with_a_command_that_works(tmp_path):
 
 def test_of_tags_and_readings_the_tag_is_read():
     text = "今日/名詞/きょう は/助詞/は 雨/名詞/あめ です/助動詞/です\n" * 2
-    with pytest.warns(UserWarning, match="first is read; the others, such as 'きょう'"):
+    with pytest.warns(
+        UserWarning, match="of a word is read; the others, such as 'きょう'"
+    ):
         X, y = read_tokens(io.StringIO(text))
     assert X[0] == "今日は雨です" and y[0][0] == ("今日", "名詞")

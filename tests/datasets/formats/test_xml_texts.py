@@ -48,7 +48,7 @@ def test_children_of_one_element():
         ("<A>x</B> y\n", "line 1: not valid XML: mismatched tag"),
         ("a\n<A>x</A> & y\n", "line 2: not valid XML"),
         ("<A>x</A> y <B>x\n", "not valid XML"),
-        ("z <A>x <B>y</B></A>\n", "the element B is within A: spans within spans"),
+        ("z <A>x <B>y</B></A>\n", "the element B is within A, but spans within spans"),
         ("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>\n", "a DOCTYPE is not read"),
     ],
 )
@@ -107,7 +107,7 @@ def test_texts_within_an_element_and_types_in_attributes(text):
 
 def test_an_attribute_that_would_tell_spans_apart_is_named():
     text = '<e kind="P">Ann</e> in <e kind="L">Rome</e>.\n' * 3
-    with pytest.warns(UserWarning, match="'e'; the attribute 'kind' has 2 values"):
+    with pytest.warns(UserWarning, match="'e', and the attribute 'kind' has 2 values"):
         assert spans(text)[0][1] == [("Ann", "e"), ("Rome", "e")]
 
 
