@@ -56,7 +56,9 @@ def test_a_precision_that_no_threshold_has_is_said():
     X = ["Ann here.", "Bob there."] * 4
     y = [[(0, 3, "PER")], [(0, 3, "LOC")]] * 2 + [[(0, 3, "LOC")], [(0, 3, "PER")]] * 2
     tagger = SpanTagger(L1CRF(c1=0.1, random_state=0))
-    with pytest.warns(UserWarning, match="no threshold gives spans of the type .* the precision 1.0"):
+    with pytest.warns(
+        UserWarning, match="no threshold gives spans of the type .* the precision 1.0"
+    ):
         found = thresholds_for(tagger, X, y, precision=1.0, cv=2)
     assert 1.0 in found.values()
 
