@@ -14,6 +14,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from platform import machine
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -87,6 +88,9 @@ def platform_tag() -> str:
     binary = python + getattr(sys, "abiflags", "")
     platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
     suffix = sysconfig.get_config_var("EXT_SUFFIX") or ""
+    if sys.platform == "darwin":  # whatever other architecture Python has, too
+        oldest = "11_0" if machine() == "arm64" else "10_13"
+        platform = f"macosx_{oldest}_{machine()}"
     if platform.startswith("linux_") and "musl" not in suffix:
         platform = platform.replace("linux_", "manylinux_2_17_", 1)
     return f"{python}-{binary}-{platform}"

@@ -512,7 +512,7 @@ DECORATORS = {
     "kernel", "kernel_any_order", "inline", "inline_any_order", "inline_fused", "spliced", "overload",
     "intrinsic",
 }  # fmt: skip
-GENERATOR = {"_core/compile.py", "_core/linking.py"}
+GENERATOR = {"_core/compile.py", "_core/linking.py", "_core/passes.py"}
 
 
 def kernels(file):

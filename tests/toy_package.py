@@ -127,10 +127,11 @@ def place():
         "kernel_folders.py",
         "kernel_lock.py",
         "linking.py",
+        "passes.py",
     ):
         shutil.copy(core / name, place / "code/toy/core" / name)
     text = (core / "sources.py").read_text().split('"""')
-    text[3] = "caller.py core/compile.py core/helper.py core/linking.py"
+    text[3] = "caller.py core/compile.py core/helper.py core/linking.py core/passes.py"
     (place / "code/toy/core/sources.py").write_text('"""'.join(text))
     for path in (place / "code/toy").rglob("*.py"):
         os.utime(

@@ -221,15 +221,15 @@ def _learn(
     tau = step_size(rule, loss, norm2, task.weight[i])
     if is_general:
         apply_dense(task.dense, chain.nodes, clock, rule, tau, work.dense)
-    _step(difference, ZERO, edge_begin, ZERO, chain.nodes, clock, rule, general, tau)
+    _step(difference, ZERO, edge_begin, ZERO, chain.nodes, clock, rule, is_general, tau)
     _step(
-        difference, edge_begin, trigram_begin, EDGE_ROWS, chain.edges, clock, rule, general,
-        tau,
+        difference, edge_begin, trigram_begin, EDGE_ROWS, chain.edges, clock, rule,
+        is_general, tau,
     )  # fmt: skip
     if second_order:
         _step(
             difference, trigram_begin, end, TRIGRAM_ROWS, chain.trigrams, clock, rule,
-            general, tau,
+            is_general, tau,
         )  # fmt: skip
         for entry in range(trigram_begin, end if keeps_trigrams else trigram_begin):
             row = difference.row[entry] - TRIGRAM_ROWS
@@ -259,7 +259,7 @@ def _has_room(
     return room
 
 
-@inline
+@spliced
 def _step(
     difference: Difference,
     begin: int,
@@ -268,11 +268,11 @@ def _step(
     store: Store,
     clock: Clock,
     rule: Rule,
-    general: General | Empty,
+    is_general: bool,
     tau: float,
 ) -> None:
     """``w += τ Δφ`` of one store, whose entries are ``begin`` to ``end - 1``."""
-    if len(general) > 0:
+    if is_general:
         apply(difference, begin, end, row_offset, store, clock, rule, tau)
     else:
         add_entries(difference, begin, end, row_offset, store, clock, tau)
@@ -391,16 +391,16 @@ def epoch(
         ``end``, or where it stopped.
     """
     is_general = len(general) > 0
-    second_order = len(trigrams) > 0
-    has_margin = len(margin) > 0
     clock = chain.clock
     L = chain.start.shape[0]
-    stride = stride_of(task, L, general)
-    whole_rows = reads_whole_rows(chain, rule, general)
+    stride = ZERO
+    whole_rows = True
     n_node_runs = -ONE
     n_edge_runs = ZERO
     keeps_trigrams = keeps_untouched_weights(rule)
     if is_general:
+        stride = stride_of(task, L, general)
+        whole_rows = reads_whole_rows(chain, rule, general)
         keeps_trigrams = keeps_trigrams and general.noise.edge == NO_NOISE
     rows = task.nodes.row
     if len(dropout) > 0:
@@ -413,7 +413,7 @@ def epoch(
         gold = task.gold[task.token[i] : task.token[i + 1]]
         anchor = task.anchor[i]  # where its rows begin
         anchor_end = task.anchor[i + 1]
-        if second_order:
+        if len(trigrams) > 0:
             if k == begin or not keeps_trigrams:
                 refresh(chain, rule, general, ZERO, L * (L + 1), trigrams, work)
         if is_general:
@@ -431,7 +431,9 @@ def epoch(
                     anchor = ZERO
             score_tokens(task, i, rows, anchor, anchor_end, chain, work.emission)
             score_transitions(chain, work.transition)
-        loss = _decode(task, i, gold, chain, rule, trigrams, has_margin, stride, work)
+        loss = _decode(
+            task, i, gold, chain, rule, trigrams, len(margin) > 0, stride, work
+        )
         read = ReadFeatures(rows, anchor, anchor_end, n_node_runs, n_edge_runs)
         if not _learn(
             task, i, gold, loss, read, chain, rule, general, trigrams, margin, keeps_trigrams, work

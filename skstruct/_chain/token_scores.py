@@ -106,8 +106,8 @@ def hide_rows(
         for k in range(grid.atom[g], grid.atom[g + 1]):
             column = grid.source[k]
             shift = left - grid.offset[k]
-            for t in range(max(0, -shift), min(T, n_anchors - shift)):
-                if masked[t, column]:
+            for t in range(T):
+                if masked[t, column] and 0 <= t + shift < n_anchors:
                     rows[g, t + shift] = -1
 
 
@@ -523,7 +523,7 @@ def emit_bigrams(
                 sign = -sign
 
 
-@spliced
+@inline
 def emit_edges(
     runs: Runs,
     n: int,

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 import sysconfig
 from importlib import metadata
@@ -36,6 +37,13 @@ _X86_64_V3 = frozenset(
 
 NAME = "_kernels"
 """The folder in the package."""
+
+
+def plain_triple(triple: str) -> str:
+    """Return architecture, vendor and system without the release of the system, which
+    macOS has there and which changes no machine code.
+    """
+    return re.sub(r"(?<=-darwin)[0-9.]+", "", triple)
 
 
 def level_of(triple: str) -> tuple[tuple[str, str], frozenset[str]]:

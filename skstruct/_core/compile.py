@@ -45,7 +45,12 @@ try:
 except ImportError:
     CompileResult = CPUTargetOptions = dumps = None  # type: ignore[assignment,misc]
 
-from .brought_kernels import PORTABLE, brought_folder, processor_of_brought
+from .brought_kernels import (
+    PORTABLE,
+    brought_folder,
+    plain_triple,
+    processor_of_brought,
+)
 from .kernel_folders import folders, make_folder, read_file, warn_once
 from .kernel_lock import KernelLock
 from .linking import HELPER, KERNEL, HelperContext, is_of_helper
@@ -77,6 +82,12 @@ def cache_counts() -> tuple[int, int]:
     compiled.
     """
     return _COUNTS["loaded"], _COUNTS["compiled"]
+
+
+def _processor(codegen: Any) -> tuple[str, str, str]:
+    """Return the kind of system, and name and features of the processor."""
+    triple, name, features = codegen.magic_tuple()
+    return plain_triple(triple), name, features
 
 
 class _Cache:
@@ -144,8 +155,7 @@ class _Cache:
         compiled again.
         """
         with suppress(Exception):
-            target_context.refresh()
-            processor = target_context.codegen().magic_tuple()
+            processor = _processor(target_context.codegen())
             portable = (processor[0], *PORTABLE)
             return (
                 self._load(sig, processor, target_context)
@@ -159,7 +169,7 @@ class _Cache:
         if are_edited():  # what it compiles is not saved
             return False
         with suppress(Exception):  # of numba's: there is nothing to wait for
-            processor = target_context.codegen().magic_tuple()
+            processor = _processor(target_context.codegen())
             for self.cache_path in folders():
                 with suppress(OSError):
                     make_folder(self.cache_path)
@@ -194,6 +204,7 @@ class _Cache:
         payload = self._payload(sig, processor)
         if payload is None:
             return None
+        context.refresh()
         found = CompileResult._rebuild(
             HelperContext(context) if is_of_helper(payload) else context, *payload
         )
@@ -242,9 +253,10 @@ class _Cache:
         try:
             if data.library.has_dynamic_globals:  # addresses of this process
                 return
-            processor = data.codegen.magic_tuple()
+            processor = _processor(data.codegen)
             key = dumps((sig, processor, *self._content))
-            payload = dumps(data._reduce())
+            # Without the text of the kernel with all its types.
+            payload = dumps(data._replace(type_annotation="")._reduce())
         except Exception as error:
             warn_once(
                 f"cannot save kernels that this version of numba compiled ({error!r})"

@@ -17,6 +17,8 @@ from typing import Any
 
 from numba import version_info
 
+from . import passes
+
 try:
     from numba.core.codegen import JITCodeLibrary, ll
     from numba.core.compiler import Compiler
@@ -32,7 +34,9 @@ _EXTENDED = (
     (JITCodeLibrary, "serialize_using_object_code"),
     (JITCodeLibrary, "serialize_using_bitcode"),
     (Compiler, "compile_extra"),
+    (Compiler, "define_pipelines"),
     (ll, "parse_bitcode"),
+    *passes.EXTENDED,
 )
 """What is replaced here, or called."""
 
@@ -99,13 +103,17 @@ class HelperContext:
 
 
 class _KernelCompiler(Compiler):
-    """Numba's, with Python's cyclic collector off.
+    """Numba's, with fewer passes (:mod:`.passes`), and Python's cyclic collector off.
 
     A compilation makes millions of objects, few of which are garbage: to walk over them
     again and again takes a tenth of the time.
     """
 
+    def define_pipelines(self) -> list[Any]:
+        return [passes.lean(pipeline) for pipeline in super().define_pipelines()]
+
     def compile_extra(self, func: Any) -> Any:
+        self.state.flags = passes.Flags(self.state.flags)
         enabled = gc.isenabled()
         gc.disable()
         try:

@@ -18,6 +18,7 @@ bit-identical on any machine, because drawing uses integers only.
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -54,6 +55,18 @@ class Noise(NamedTuple):
     zipf: np.ndarray  # (ZIPF_SUPPORT,) uint64: P(ξ <= k + 1) in units of 2^-32
 
 
+@functools.lru_cache(maxsize=8)
+def _zipf(exponent: float) -> np.ndarray:
+    """Return ``Noise.zipf``, which all noise of an exponent shares."""
+    mass = np.arange(1, ZIPF_SUPPORT + 1, dtype=np.float64) ** -exponent
+    mass /= zeta(exponent)
+    # Rounded to 32 bits, so that a last-digit difference of `pow` between machines does
+    # not show.
+    below = np.round(np.minimum(np.cumsum(mass), 1.0) * 2.0**32).astype(np.uint64)
+    below[-1] = 2**32
+    return below
+
+
 def make_noise(
     seed: int = 0,
     dropout: float = 0.0,
@@ -77,20 +90,13 @@ def make_noise(
     """
     feature = NOISES[feature_noise]
     edge = feature if edge_noise == "same" else NOISES[edge_noise]
-    mass = np.arange(1, ZIPF_SUPPORT + 1, dtype=np.float64) ** -float(exponent) / zeta(
-        float(exponent)
-    )
-    # Rounded to 32 bits, so that a last-digit difference of `pow` between machines does
-    # not show.
-    below = np.round(np.minimum(np.cumsum(mass), 1.0) * 2.0**32).astype(np.uint64)
-    below[-1] = 2**32
     return Noise(
         seed=np.uint64(seed),
         token_below=np.uint64(round(dropout * 2**32)),
         feature=feature,
         edge=edge,
         feature_below=np.uint64(round(rate * 2**32)),
-        zipf=below,
+        zipf=_zipf(float(exponent)),
     )
 
 

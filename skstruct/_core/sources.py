@@ -17,8 +17,8 @@ _chain/marginals_second.py _chain/second_order.py _chain/segments.py _chain/sums
 _chain/token_scores.py _chain/viterbi.py
 _shards/weights.py
 _core/codes.py _core/compile.py _core/feature_table.py _core/hashing.py
-_core/linking.py _core/noise.py _core/penalties.py _core/prefetch.py _core/rules.py
-_core/store.py
+_core/linking.py _core/noise.py _core/passes.py _core/penalties.py _core/prefetch.py
+_core/rules.py _core/store.py
 _crf/solver/bound.py _crf/solver/choose_pairs.py _crf/solver/corpus_sums.py
 _crf/solver/emissions.py _crf/solver/expectations.py
 _crf/solver/quasi_newton.py _crf/solver/sequence_sums.py _crf/solver/sgd.py

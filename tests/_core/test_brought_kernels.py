@@ -15,6 +15,7 @@ from skstruct._core.brought_kernels import (
     PORTABLE,
     brought_folder,
     level_of,
+    plain_triple,
     processor_of_brought,
 )
 
@@ -162,6 +163,18 @@ def test_the_level_is_asked_for_by_its_features():
     assert processor_of_brought(arm, "+neon") == (arm, *PORTABLE)
 
 
+@pytest.mark.parametrize(
+    "triple, plain",
+    [
+        ("arm64-apple-darwin23.6.0", "arm64-apple-darwin"),
+        ("x86_64-unknown-linux-gnu", "x86_64-unknown-linux-gnu"),
+        ("x86_64-pc-windows-msvc", "x86_64-pc-windows-msvc"),
+    ],
+)
+def test_the_release_of_macos_tells_no_kernels_apart(triple, plain):
+    assert plain_triple(triple) == plain
+
+
 # -- the hook of the build ---------------------------------------------------------------------
 @pytest.fixture
 def hook(monkeypatch):
@@ -192,6 +205,18 @@ def test_a_wheel_with_kernels_is_for_one_python_and_one_platform(hook):
     assert not data["pure_python"] and python.startswith("cp") and platform != "any"
     built.finalize("standard", data, "")
     assert not Path(folder).exists()
+
+
+@pytest.mark.parametrize(
+    "machine, tag", [("arm64", "11_0_arm64"), ("x86_64", "10_13_x86_64")]
+)
+def test_a_wheel_of_macos_is_for_the_architecture_of_its_kernels(
+    hook, monkeypatch, machine, tag
+):
+    """Python may have both; numba compiles for the one that runs."""
+    monkeypatch.setattr(hook.sys, "platform", "darwin")
+    monkeypatch.setattr(hook, "machine", lambda: machine)
+    assert hook.platform_tag().endswith(f"-macosx_{tag}")
 
 
 def test_an_editable_install_compiles_nothing(hook):
