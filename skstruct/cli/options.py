@@ -36,8 +36,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--read", **repeated("NAME=VALUE", setting), help=what)
     what = (
-        "units of offsets; with -lf, a CRLF counts as one (default: "
-        "detected from the spans)"
+        "units of offsets; with -lf, a CRLF counts as one; with -from-1, the first "
+        "character has the offset 1 (default: detected from the spans)"
     )
     add("--offsets", choices=UNITS, help=what)
     what = (

@@ -180,11 +180,12 @@ def read_spans(
         (or start_offset), end (end_offset) and label.
     offsets : str, default="auto"
         What offsets count: "characters"; "utf-16", units of UTF-16 as tools in
-        JavaScript count them, for which an emoji is two; "utf-8", bytes of it; or
+        JavaScript count them, for which an emoji is two; "utf-8", bytes of it;
         "characters-lf" and "utf-16-lf", where a line end of two characters counts as
-        one. "auto" goes by the text of the spans, if the file has it, or takes what
-        makes more spans begin and end with words, and warns of that; a record that fits
-        another unit than the others is an error. Label Studio counts UTF-16 units.
+        one; or "characters-from-1", where the first character has the offset 1. "auto"
+        goes by the text of the spans, if the file has it, or takes what makes more
+        spans begin and end with words, and warns of that; a record that fits another
+        unit than the others is an error. Label Studio counts UTF-16 units.
     ends : {"auto", "exclusive", "inclusive"}, default="auto"
         Whether the end of a span is the offset behind its last character, or of it.
         "auto" takes them for exclusive, unless nearly all spans are whole words if they

@@ -1,7 +1,8 @@
 """The unit of the offsets of a file and the kind of its ends, chosen by one vote.
 
 Programs in Python count characters, tools in a browser units of UTF-16, others bytes
-of UTF-8. The end of a span may be its last character. Where a text was shown in a
+of UTF-8. R, Lua and spreadsheets count from 1. The end of a span may be its last
+character. Where a text was shown in a
 browser, or read in Python without ``newline=""``, a line end of two characters counts
 as one.
 
@@ -27,14 +28,17 @@ from ..._data.text import codes_of
 if TYPE_CHECKING:
     from .span_records import Record
 
-_SIZES: dict[str, tuple[tuple[int, ...], bool]] = {
-    "characters": ((), False),
-    "utf-16": ((0xFFFF,), False),
-    "utf-8": ((0x7F, 0x7FF, 0xFFFF), False),
-    "characters-lf": ((), True),
-    "utf-16-lf": ((0xFFFF,), True),
+_SIZES: dict[str, tuple[tuple[int, ...], bool, int]] = {
+    "characters": ((), False, 0),
+    "utf-16": ((0xFFFF,), False, 0),
+    "utf-8": ((0x7F, 0x7FF, 0xFFFF), False, 0),
+    "characters-lf": ((), True, 0),
+    "utf-16-lf": ((0xFFFF,), True, 0),
+    "characters-from-1": ((), False, 1),
 }
-"""Unit -> (the last character of one unit, of two ..., whether CRLF counts as one)."""
+"""Unit -> (the last character of one unit, of two ..., whether CRLF counts as one, the
+offset of the first character).
+"""
 
 UNITS = tuple(_SIZES)
 ENDS = ("exclusive", "inclusive")
@@ -45,6 +49,7 @@ CALLED = {
     "utf-8": "bytes of UTF-8",
     "characters-lf": "characters, a line end CRLF as one",
     "utf-16-lf": "UTF-16 units, a line end CRLF as one",
+    "characters-from-1": "characters from 1",
 }
 """The names of units in sentences."""
 
@@ -92,7 +97,7 @@ def edges_of(text: str, unit: str) -> np.ndarray:
     """Return the offset before each character of a text, and that of its end, as an
     ascending int64 array; of two equal ones the first counts.
     """
-    limits, lf = _SIZES[unit]
+    limits, lf, first = _SIZES[unit]
     codes = codes_of(text)
     sizes = np.ones(len(codes), np.int64)
     for limit in limits:
@@ -101,7 +106,7 @@ def edges_of(text: str, unit: str) -> np.ndarray:
         sizes[:-1][(codes[:-1] == 13) & (codes[1:] == 10)] = 0
     edges = np.zeros(len(codes) + 1, np.int64)
     np.cumsum(sizes, out=edges[1:])
-    return edges
+    return edges + first
 
 
 def in_characters(
@@ -111,9 +116,9 @@ def in_characters(
     parts = list(parts)
     n = len(text)
     step = count.ends == "inclusive"
-    lf = count.unit.endswith("-lf") and "\r\n" in text
+    limits, is_lf, first = _SIZES[count.unit]
     edges = None
-    if lf or (_SIZES[count.unit][0] and not text.isascii()):
+    if first or (is_lf and "\r\n" in text) or (limits and not text.isascii()):
         edges = edges_of(text, count.unit)
     found: list[tuple[int, int] | None] = []
     for start, end in parts:
@@ -223,6 +228,7 @@ def _candidates(
         units = ["characters"]
         units += ["utf-16"] * astral + ["utf-8"] * wide
         units += ["characters-lf"] * crlf + ["utf-16-lf"] * (crlf and astral)
+        units += ["characters-from-1"]
         if default.unit == "utf-16":  # of a tool in a browser
             units = ["utf-16", "characters"] + ["utf-16-lf", "characters-lf"] * crlf
     of_tool = default.unit == "utf-16" and offsets == "auto"

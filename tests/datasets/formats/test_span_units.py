@@ -41,12 +41,13 @@ def written(X, y, unit, ends, saying=False):
     size = {
         "utf-16": lambda c: 1 + (c > "\uffff"),
         "utf-8": lambda c: len(c.encode()),
-    }.get(unit.removesuffix("-lf"), lambda _: 1)
+    }.get(unit.removesuffix("-lf").removesuffix("-from-1"), lambda _: 1)
+    first = unit.endswith("-from-1")
 
     def offset(text):
         if unit.endswith("-lf"):
             text = text.replace("\r\n", "\n")
-        return sum(map(size, text))
+        return sum(map(size, text)) + first
 
     records = []
     for text, spans in zip(X, y):
