@@ -190,6 +190,11 @@ def hold_out(
     """
     documents, known = documents_of(corpus)
     unit = "document" if known else corpus.kind.sequence
+    if not known and corpus.kind.has_spans:
+        tell(
+            f"{corpus.name}: no record names its document, under a key such as doc_id: "
+            "each text is one; if texts belong together, the scores are too high"
+        )
     try:
         folds = folds_of(
             documents, arguments.holdout, arguments.cv, arguments.seed, unit

@@ -21,6 +21,9 @@ END = "EOS"
 and nagisa write them.
 """
 
+DOCUMENT_KEYS = ("document_id", "doc_id", "document", "doc", "docid", "doc_key")
+"""Keys of records, and columns of tables, that name a document; in any case."""
+
 COLUMN_NAMES = frozenset(
     "char character characters chunk chunks form forms head id idx index iob label "
     "labels lemma lemmas ner "

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._core.user_warnings import warn
 from ..._data.source_layout import SourceLayout
+from .column_lines import DOCUMENT_KEYS
 from .contents import Contents
 from .csv_spans import END, START
 from .entry import NO, Kept, Look, Row, Rows, TokenFormat, marked, near, no
@@ -28,7 +29,7 @@ SENTENCE = (
 )
 WORD = ("word", "words", "token", "tokens", "form", "text")
 LABEL = ("tag", "ner", "ner_tag", "ner_tags", "iob", "label", "labels", "tags", "pos")
-DOCUMENT = ("document", "document_id", "doc_id", "doc", "file", "filename")
+DOCUMENT = (*DOCUMENT_KEYS, "file", "filename")
 
 
 class CsvTokens(TokenFormat):

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..._data.places import part_of
 from ..._data.source_layout import SourceLayout
+from .column_lines import DOCUMENT_KEYS
 from .contents import Contents
 from .entry import NO, Kept, Look, Row, Rows, marked, no
 from .head import RECORDS, Head
@@ -26,7 +27,6 @@ from .token_records import (
 
 TOKENS = ("tokens", "words")
 LABELS = ("ner_tags", "labels", "tags", "ner", "pos_tags", "upos", "label", "pos")
-DOCUMENT = ("document_id", "doc_id", "document", "doc_key")
 UNLABELLED = -100
 """The number that stands for no label."""
 
@@ -99,7 +99,7 @@ class JsonTokens(TokenRecords):
                 records.leave_empty(place)
                 continue
             number = line_number(place)
-            document = _first(record, DOCUMENT)
+            document = _first(record, DOCUMENT_KEYS)
             of = None if document is None else str(record[document])
             cells = list(zip(*columns))
             numbers = [number] * len(cells)
@@ -129,7 +129,7 @@ class JsonTokens(TokenRecords):
         several = [token if isinstance(token, tuple) else (token,) for token in row.x]
         source: dict[str, Any] = dict(zip(map(str, fields), map(list, zip(*several))))
         if row.document is not None:
-            source = {DOCUMENT[0]: row.document, **source}
+            source = {DOCUMENT_KEYS[0]: row.document, **source}
         return Kept(row.x, row.document, row.weight, [], source)
 
     def labelled(

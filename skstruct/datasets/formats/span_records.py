@@ -17,6 +17,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._data.places import describe
+from .column_lines import DOCUMENT_KEYS
 from .contents import FAULTY, NOT_ANNOTATED, Contents
 from .text_files import numbered_lines
 
@@ -103,13 +104,22 @@ class Record(NamedTuple):
     n_seen: int = -1
 
 
-_DOCUMENT = ("document_id", "doc_id", "document")
+_BESIDE = ("meta", "metadata")
+"""Keys of an object in which tools such as Prodigy put what a record says of itself."""
 
 
 def document_of(record: Record) -> str | None:
     """Return the document that a record says its text is of, or None."""
-    found = (record.metadata.get(key) for key in _DOCUMENT)
-    return next((str(each) for each in found if isinstance(each, str | int)), None)
+    inner = (record.metadata.get(key) for key in _BESIDE)
+    for about in (record.metadata, *inner):
+        if not isinstance(about, Mapping):
+            continue
+        named = {key.lower(): key for key in about if isinstance(key, str)}
+        for name in DOCUMENT_KEYS:
+            found = about.get(named.get(name))
+            if isinstance(found, str | int):
+                return str(found)
+    return None
 
 
 class Fault(NamedTuple):

@@ -1,10 +1,12 @@
 """Records of JSON: the values of a file, and the annotations of a text as written."""
 
 import io
+import json
 
 import pytest
 
-from skstruct.datasets import read_spans
+from skstruct.datasets import SourceLayout, open_corpus, read_spans
+from skstruct.datasets.formats.column_lines import DOCUMENT_KEYS
 from skstruct.datasets.formats.json_records import Fields, record_of
 from skstruct.datasets.formats.spacy_pairs import from_pair
 from skstruct.datasets.formats.span_files import AnnotationReader
@@ -115,3 +117,25 @@ def test_null_in_the_place_of_spans_is_told():
     text = '{"text": "a", "label": null}\n{"text": "b", "label": [[0, 1, "X"]]}\n'
     with pytest.warns(UserWarning, match=r"1 record \(null under 'label'\), first .*1"):
         assert read_spans(io.StringIO(text))[0] == ["b"]
+
+
+@pytest.mark.parametrize("key", DOCUMENT_KEYS)
+def test_the_document_of_a_record(key, tmp_path):
+    """Each format takes the same keys, texts also within ``meta`` and in any case."""
+    rows = [
+        {key: "a"},
+        {key.upper(): "a"},
+        {"meta": {key: "a"}, "metadata": None},
+        {"metadata": {key.title(): "a"}},
+        {"other": "a", "meta": "a"},
+    ]
+    path = tmp_path / "a.jsonl"
+    records = [{"text": f"Ann {k}", "spans": [], **row} for k, row in enumerate(rows)]
+    path.write_text("\n".join(map(json.dumps, records)))
+    assert [row.document for row in open_corpus(path).rows()] == ["a"] * 4 + [None]
+    path.write_text(json.dumps({"tokens": ["Ann"], "ner_tags": ["O"], key: "a"}))
+    assert [row.document for row in open_corpus(path).rows()] == ["a"]
+    path = tmp_path / "a.csv"
+    path.write_text(f"{key.title()},sentence_id,token,ner\na,1,Ann,O\n")
+    rows = open_corpus(path, SourceLayout("csv")).rows()
+    assert [row.document for row in rows] == ["a"]
