@@ -39,6 +39,7 @@ import math
 import os
 import re
 import struct
+import unicodedata
 from collections.abc import Callable
 from io import BufferedReader
 from typing import TYPE_CHECKING, Any, Protocol
@@ -515,7 +516,9 @@ def _describe_foreign(head: bytes) -> str:
     text = head.decode("utf-8", "replace").rstrip(
         "\ufffd"
     )  # the last character may be cut
-    if text and all(c.isprintable() or c.isspace() for c in text):
+    if text and all(
+        c.isprintable() or c.isspace() or unicodedata.category(c) == "Cf" for c in text
+    ):  # Cf: marks within words and emoji
         return "text"
     return "some other binary file"
 

@@ -37,6 +37,7 @@ from .corpus import first_file, read_files, read_sound_records
 from .faults import Problem, faults_of, unreadable
 from .first_record import tell_understood
 from .held_out import documents_of
+from .input_files import tell_labels
 from .learners import add_features, add_learner, features_of, new_model, task_of
 from .located import locating
 from .options import THREADS, add_corpus, add_options, same_options
@@ -117,6 +118,7 @@ def run(arguments: Arguments) -> int | None:
     what = layout.kind.record
     if corpus.X:
         tell_understood(corpus, counted(len(corpus.X), what))
+        tell_labels(corpus)
     faults = [fault for each in readings for fault in unreadable(*each)]
     faults += faults_of(corpus, getattr(model, "overlap", "error"))
     _tell_faults(faults, arguments)

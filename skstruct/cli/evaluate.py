@@ -20,6 +20,7 @@ from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.places import counted
 from .._data.scheme_rules import SCHEMES
 from .._sklearn import final_step, outermost_value
+from .._taggers.abilities import span_labels
 from .._taggers.constraints import scheme_of
 from ..datasets.formats.readers import read_segmented
 from ..datasets.formats.source import Source
@@ -198,11 +199,15 @@ def predictions(model: Any, corpus: Corpus) -> Any:
     """
     with locating(corpus.name, corpus.places):
         predicted = model.predict(corpus.X)
-    if final_step(model).estimator.inputs.task == LABELS:
+    task = final_step(model).estimator.inputs.task
+    if task == LABELS:
         predicted = [list(map(str, labels)) for labels in predicted]
         known = outermost_value(model, "classes_")
         if known is not None:
             warn_of_unknown(corpus.y, set(map(str, known)), corpus.name)
+    elif task == SPANS:
+        types = [[label for *_, label in spans] for spans in corpus.y]
+        warn_of_unknown(types, set(span_labels(model)), corpus.name, "span")
     return predicted
 
 
@@ -326,12 +331,10 @@ _LISTED = 10
 """Labels that a warning lists."""
 
 
-_LISTED = 10
-"""Labels that a warning lists."""
-
-
-def warn_of_unknown(y: Any, known: Any, name: str) -> None:
-    """Warn of labels that a model does not know; they can only count as wrong."""
+def warn_of_unknown(y: Any, known: Any, name: str, element: str = "token") -> None:
+    """Warn of labels of tokens or spans that a model does not know; they can only count
+    as wrong.
+    """
     unknown = Counter(
         label for label in flatten(y) if label is not None and label not in known
     )
@@ -342,8 +345,8 @@ def warn_of_unknown(y: Any, known: Any, name: str) -> None:
         which = "no label is known"
     listed = ", ".join(f"{label} ({n:,})" for label, n in unknown.most_common(_LISTED))
     more = f" and {len(unknown) - _LISTED} more" if len(unknown) > _LISTED else ""
-    tokens = counted(unknown.total(), "token")
+    elements = counted(unknown.total(), element)
     warn(
-        f"{name}: {which} to the model; {tokens} with these labels count as wrong: "
+        f"{name}: {which} to the model; {elements} with these labels count as wrong: "
         f"{listed}{more}"
     )

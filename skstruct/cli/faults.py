@@ -79,7 +79,8 @@ def faults_of(corpus: Corpus, overlap: str = "error") -> list[Problem]:
 def _problems(text: str, spans: list[Span], overlap: str) -> Iterator[tuple[str, bool]]:
     """Yield what is wrong with the spans of a text, and whether training refuses it."""
     known = []
-    for span in sorted(span for span in spans if span.label is not None):
+    # Training takes a span that is given twice once.
+    for span in sorted({span for span in spans if span.label is not None}):
         if text[span.start : span.end].strip():
             known.append(span)
         else:

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from .common import CommandError
+from .._data.places import agreeing, counted
+from .common import CommandError, tell
 
 if TYPE_CHECKING:
     from .corpus import Corpus
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def matched(gold: Corpus, pred: Corpus) -> Corpus:
     """Return the predictions in the order of the gold sequences, if all of both have
-    ids; else as they are.
+    ids; else as they are. Those of records without gold annotations are left out.
 
     Raises
     ------
@@ -26,6 +27,15 @@ def matched(gold: Corpus, pred: Corpus) -> Corpus:
         if not corpus.ids or any(id is None for id in corpus.ids):
             return pred
     of_gold, of_pred = (_by_id(corpus) for corpus in (gold, pred))
+    beyond = [id for id in of_pred if id not in of_gold]
+    if 0 < len(beyond) <= gold.n_unannotated:
+        what = counted(len(beyond), "record")
+        tell(
+            f"{pred.name}: {what} without annotations in {gold.name} "
+            f"{agreeing(len(beyond), 'are')} not scored, such as id {beyond[0]}"
+        )
+        for id in beyond:
+            del of_pred[id]
     for here, others, corpus, other in (
         (of_gold, of_pred, gold, pred), (of_pred, of_gold, pred, gold),
     ):  # fmt: skip

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .._data.inputs import flatten
 from .._data.places import agreeing, counted
 from .._data.repeats import repeats_of
 from .common import tell, warn
@@ -79,7 +80,27 @@ def _without_corrected(corpus: Corpus) -> Corpus:
         tell(
             f"{name}: {counted(n, 'text')} {verb} the place of those with the same ids"
         )
-    return _without(corpus, out)
+    left = _without(corpus, out)
+    _warn_of_lost(corpus, left)
+    return left
+
+
+def _warn_of_lost(corpus: Corpus, left: Corpus) -> None:
+    """Warn of types of spans that only replaced records have: two people who annotate
+    types of their own in the same texts do not correct each other.
+    """
+    before, after = (
+        {label for *_, label in flatten(each.y) if label is not None}
+        for each in (corpus, left)
+    )
+    lost = sorted(map(str, before - after))
+    if lost:
+        warn(
+            f"{', '.join(lost)}: only replaced records have spans of "
+            f"{'this type' if len(lost) == 1 else 'these types'}, so they are not "
+            "learned; if each file annotates types of its own, name them by "
+            "--annotated FILE=TYPES"
+        )
 
 
 def _without(corpus: Corpus, out: set[int]) -> Corpus:

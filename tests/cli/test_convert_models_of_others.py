@@ -262,9 +262,10 @@ def test_convert_says_what_is_wrong(model, tmp_path, capsys):
     assert ".html, or pass --to with one of skstruct, crfsuite, crf++" in err
     code, _, err = run(capsys, "convert", tmp_path / "absent", tmp_path / "model.txt")
     assert code == 1 and "absent: No such file" in err
-    (tmp_path / "text").write_text("something else")
-    code, _, err = run(capsys, "convert", tmp_path / "text", tmp_path / "model.txt")
-    assert code == 1 and "not a skstruct file: it looks like text" in err
+    for text in "something else", '{"text": "👨\u200d⚕️ soft\u00adhyphen"}':
+        (tmp_path / "text").write_text(text, encoding="utf-8")
+        code, _, err = run(capsys, "convert", tmp_path / "text", tmp_path / "model.txt")
+        assert code == 1 and "not a skstruct file: it looks like text" in err
     (tmp_path / "cut").write_bytes(BYTES["crfsuite"][:200])
     code, _, err = run(capsys, "show", "-m", tmp_path / "cut")
     assert code == 1 and "cut off" in err

@@ -360,3 +360,21 @@ def test_columns_may_be_counted_from_the_end(option, value, folder, capsys, tmp_
         test = folder / "test.txt", "-m", tmp_path / "m"
         scores.append(run(capsys, "evaluate", *test, *given)[:2])
     assert scores[0][0] == 0 and scores[0] == scores[1] == scores[2]
+
+
+def test_types_that_a_model_of_spans_does_not_know_are_named(tmp_path, capsys):
+    """In evaluate and ``--dev``, as labels of tokens are."""
+    texts = [f"{x} Lee ran to {y}" for x in ("Ann", "Bob") for y in ("Rome", "Oslo")]
+    rows = [{"text": t, "spans": [[0, 7, "PER"]]} for t in texts]
+    train, dev = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    train.write_text("\n".join(map(json.dumps, rows)))
+    more = [{**row, "spans": [*row["spans"], [15, 19, "LOC"]]} for row in rows]
+    dev.write_text("\n".join(map(json.dumps, more)))
+    given = train, "-m", tmp_path / "m", "-a", "perceptron", "--dev", dev
+    said = "b.jsonl: 1 label unknown to the model; 4 spans with these labels count as"
+    _, _, err = run_train(capsys, *given)
+    assert said in err
+    _, out, err = run(capsys, "evaluate", dev, "-m", tmp_path / "m", "--json")
+    assert said in err and "LOC (4)" in err and json.loads(out)["recall"] <= 0.5
+    _, _, err = run(capsys, "evaluate", train, "-m", tmp_path / "m")
+    assert "unknown" not in err

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from cli_cases import run
+from cli_cases import run, run_train
 
 
 @pytest.fixture
@@ -43,3 +43,30 @@ def test_what_may_be_refused_otherwise(broken, capsys):
     """Overlaps are no fault where the longest span counts."""
     code, out, _ = run(capsys, "check", broken, "-p", "overlap=longest")
     assert code == 1 and [line.split("\t")[0] for line in out.splitlines()][1] == "note"
+
+
+@pytest.mark.parametrize("overlap", ["error", "longest", "by-type"])
+def test_what_check_refuses_training_refuses(overlap, tmp_path, capsys):
+    """Of pairs of spans in every position: equal, nested, crossing, side by side."""
+    path = tmp_path / "a.jsonl"
+    others = [(0, 3, "PER"), (0, 3, "LOC"), (0, 7, "PER"), (1, 5, "LOC"), (4, 7, "PER")]
+    for other in others:
+        spans = [[0, 3, "PER"], other]
+        texts = [f"{x} Lee ran to {y}" for x in ("Ann", "Bob", "Eve") for y in "abcd"]
+        rows = [{"text": text, "spans": spans} for text in texts]
+        path.write_text("\n".join(map(json.dumps, rows)))
+        given = path, "-a", "perceptron", "-p", f"overlap={overlap}"
+        checked, _, err = run(capsys, "check", *given, "--cv", 2)
+        refused = "that training refuses" in err
+        trained, *_ = run_train(capsys, *given, "-m", tmp_path / "m")
+        assert trained == refused and checked >= refused, other
+
+
+def test_check_says_of_labels_what_training_says(tmp_path, capsys):
+    path = tmp_path / "a.jsonl"
+    rows = [{"text": "Ann ran home", "spans": [[0, 3, x]]} for x in ("PER", "PER ")]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    said = "labels that differ in case or spaces alone"
+    for command in (("check", "--cv", 2), ("train", "-m", tmp_path / "m", "--force")):
+        _, _, err = run(capsys, command[0], path, *command[1:])
+        assert said in err

@@ -91,3 +91,19 @@ def test_without_ids_the_position_counts(name, evaluated):
         assert found["sequence_accuracy"] == 1.0
         code, _, err = evaluated(name, write(*gold), write(*pred, order=(1, 0)))
         assert code == 1 and "differ" in err
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_records_that_gold_does_not_annotate_are_not_scored(evaluated, n):
+    """A record without annotations is known by its id alone; another one is missed."""
+    more = "".join(
+        json.dumps({"id": 8 + k, "text": "x", "label": []}) for k in range(n)
+    )
+    pred = doccano(7, 6, order=(1, 0)) + more.replace("}{", "}\n{")
+    gold = doccano(7, 6) + json.dumps({"id": 8, "text": "x", "label": None})
+    code, scores, err = evaluated("a.jsonl", gold, pred)
+    if n == 1:
+        assert (code, scores["f1"], scores["texts"]) == (0, 1.0, 2)
+        assert "1 record without annotations in" in err
+    else:
+        assert code == 1 and "there is no record with the id 8" in err

@@ -136,3 +136,16 @@ def test_a_stream_prefers_nothing(first, tmp_path, capsys):
         capsys, "train", a, "-m", tmp_path / "m", "--stream", 2, "--prefer", "last"
     )
     assert code == 2 and "--stream does not keep them" in err
+
+
+@pytest.mark.parametrize("annotated", [False, True])
+def test_types_that_only_replaced_records_have_are_said(tmp_path, capsys, annotated):
+    """Two people may have annotated types of their own in the same texts."""
+    a = write(tmp_path / "a.jsonl", [(k, (t, [PER])) for k, t in enumerate(TEXTS)])
+    b = write(tmp_path / "b.jsonl", [(k, (t, [LOC])) for k, t in enumerate(TEXTS)])
+    more = [f"--annotated={a}=PER", f"--annotated={b}=LOC"] if annotated else []
+    code, _, err = run_train(capsys, a, b, "-m", tmp_path / "m", "--epochs", 2, *more)
+    assert code == 0
+    said = "PER: only replaced records have spans of this type" in err
+    assert said != annotated and ("take the place" in err) != annotated
+    assert counts_of(tmp_path / "m")["types"] == 1 + annotated
