@@ -148,7 +148,7 @@ class TokenExplanation(_Contributions):
         change = self.counterfactual
         if change is None:
             return (
-                note("The model itself says something else here.")
+                note("The model itself predicts something else here.")
                 if self.margin < 0
                 else ""
             )
@@ -311,7 +311,7 @@ class _Explained(Shown):
         rest = ""
         if len(items) > MOST:
             more = f"{len(items) - MOST:,} more {self._columns[0]}s"
-            rest = note(f"{more}; to_frame() has all of them")
+            rest = note(f"{more}; to_frame() lists all of them")
         return [bars(*each, scale) for each in listed], rest
 
 

@@ -182,10 +182,11 @@ class Findings(Records):
 
 
 _LEGEND = (
-    "Most suspicious first. <i>chance</i>: how probable it is that the annotation is "
-    "wrong; <i>given</i>: what the corpus says; <i>suggested</i>: what a model says "
-    "that was not trained on the text, with its <i>probability</i>. "
-    "Correct the annotation where it is wrong, and leave the others as they are."
+    "The most suspicious annotations come first. <i>chance</i>: the probability that "
+    "the annotation is wrong; <i>given</i>: the annotation in the corpus; "
+    "<i>suggested</i>: the prediction of a model that was not trained on the text, with "
+    "its <i>probability</i>. Correct the wrong annotations, and leave the others as "
+    "they are."
 )
 
 

@@ -1,4 +1,4 @@
-"""A picture of how far probabilities can be trusted."""
+"""The reliability diagram: accuracy by predicted probability."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class ReliabilityDisplay(CalibrationDisplay):
         super().plot(ax=ax, name=name, ref_line=ref_line, **kwargs)
         self.ax_.set(
             xlabel="confidence: mean probability",
-            ylabel="accuracy: share that is right",
+            ylabel="accuracy (share of correct labels)",
         )
         return self
 

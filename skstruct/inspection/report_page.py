@@ -99,7 +99,7 @@ class Report(Shown):
         ``precision``, ``recall``, ``f1`` with its interval, and ``support`` of each
         label or type.
     wrong : list of int
-        Sequences with an error, those first of which the model was surest.
+        Sequences with an error, the most confident ones first.
     """
 
     _has_heading = True
@@ -145,11 +145,11 @@ def report(
 ) -> Report:
     """Write one page about what a fitted model does on a corpus.
 
-    It says what the model is; its scores with 95 % confidence intervals, by the
-    bootstrap over sequences [1]_; what it takes for what; the sequences that it gets
-    wrong, the surest first, each with what speaks for its labels and against the right
-    ones; how far its probabilities can be trusted, if it has any, and of spans the
-    precision and recall above each; and its largest weights.
+    The page shows the model; its scores with 95 % confidence intervals, by the
+    bootstrap over sequences [1]_; its confusions; the sequences with errors, the most
+    confident ones first, each with the features that support its labels against the
+    right ones; the calibration of its probabilities, if it has any, and for spans the
+    precision and recall above each probability; and its largest weights.
 
     Parameters
     ----------
@@ -158,19 +158,19 @@ def report(
     X, y
         As of its ``score``; as a rule a corpus that it was not trained on.
     places : list of Where, or of dict, optional
-        Where each sequence stands in a file, which the page then says; see
+        The place of each sequence in a file, which the page then shows; see
         :func:`label_issues`.
     words : list of lists of str, optional
-        What to show for each token. By default tokens that are dicts or lists of
+        The text to show for each token. By default tokens that are dicts or lists of
         features are shown as the word in them.
     title : str, optional
-        What browsers call the page; by default the kind of the model.
+        Title of the page; by default the kind of the model.
 
     Returns
     -------
     Report
-        At most 3 MB: the 200 wrong sequences of which the model was surest are shown,
-        or as many as fit.
+        At most 3 MB: it shows the 200 wrong sequences of which the model was most
+        confident, or as many as fit.
 
     Raises
     ------
@@ -219,7 +219,7 @@ def report(
         _heading(model, inner, title),
         note(_LEGEND),
         f"<h2>Scores</h2>{_scores(scores, len(y))}",
-        f"<h2>What was taken for what</h2>{confusions._repr_html_()}",
+        f"<h2>Confusions</h2>{confusions._repr_html_()}",
         _calibration(model, X, y),
         _thresholds(model, X, y) if kind == SPANS else "",
         _weights(model),
@@ -234,12 +234,12 @@ def report(
 
 
 _LEGEND = (
-    "How to read this page: <i>gold</i> is what the corpus says, <i>predicted</i> what "
-    "the model says; ✗ marks what only one of them has. <i>precision</i>: share of what "
-    "was predicted that is right; <i>recall</i>: share of what is right that was "
-    "predicted; <i>F1</i>: between both. Click on a line that begins with ▸ for the "
-    "features that speak for a label (to the right) and against it; the file's own "
-    "numbers of records count from 0."
+    "How to read this page: <i>gold</i> is the annotation in the corpus, "
+    "<i>predicted</i> that of the model; ✗ marks what only one of them has. "
+    "<i>precision</i> is the share of the predictions that are right, <i>recall</i> the "
+    "share of the gold annotations that were predicted, <i>F1</i> their harmonic mean. "
+    "Click on a line that begins with ▸ to see the features that support a label (to "
+    "the right) or oppose it. Records are numbered from 0, as in the file."
 )
 
 
@@ -317,7 +317,7 @@ def _with_interval(score: Score) -> tuple[str, str]:
 
 
 # --------------------------------------------------------------------------------------
-# What is wrong
+# Errors
 # --------------------------------------------------------------------------------------
 def _surest_first(
     model: Any, X: Any, wrong: list[int]
@@ -383,11 +383,10 @@ def _wrong(
     have = agreeing(len(wrong), "have")
     text = f"{counted(len(wrong), 'sequence')} {have} an error"
     if how:
-        text += "; those come first of which the model was surest, "
-        text += "where labels may be wrong"
+        text += "; the most confident ones come first, since their labels may be wrong"
     if len(entries) < len(wrong):
         text += f"; {len(entries):,} {agreeing(len(entries), 'are')} shown"
-    return f"<h2>What is wrong</h2>{note(text + '.')}{''.join(entries)}"
+    return f"<h2>Errors</h2>{note(text + '.')}{''.join(entries)}"
 
 
 def _window(
@@ -433,7 +432,7 @@ def _why(
     except (ValueError, TypeError) as error:
         return note(f"Why not the right one? {escaped(str(error), 300)}")
     if len(mine.tokens) != len(right.tokens):
-        return note(f"score {mine.score:+.3f}, of the right one {right.score:+.3f}")
+        return note(f"score {mine.score:+.3f}; the right one scores {right.score:+.3f}")
     pairs = [
         pair
         for pair in zip(mine.tokens, right.tokens)
@@ -446,7 +445,7 @@ def _why(
     ]
     more = f", {len(pairs) - PLACES} more tokens differ" if len(pairs) > PLACES else ""
     return "".join(rows) + note(
-        f"score {mine.score:+.3f}, of the right one {right.score:+.3f}{more}"
+        f"score {mine.score:+.3f}; the right one scores {right.score:+.3f}{more}"
     )
 
 
@@ -507,12 +506,12 @@ def _calibration(model: Any, X: Any, y: Corpus) -> str:
         (_figure(p), _figure(a), _figure(int(n)), cell(bar(a - p, 0.2)))
         for p, a, n in columns
     ]
-    head = "mean probability", "share that is right", "tokens", "difference"
+    head = "mean probability", "accuracy", "tokens", "difference"
     said = note(
         "Labels of tokens, by the probability of the best one; "
         f"expected calibration error {error:.4f}"
     )
-    heading = "<h2>How far probabilities can be trusted</h2>"
+    heading = "<h2>Calibration of probabilities</h2>"
     return f"{heading}{said}{_curve(curve)}{table(rows, head)}"
 
 

@@ -222,7 +222,7 @@ def test_nothing_to_change_where_the_model_says_something_else():
     wrong = ["L0" if label != "L0" else "L1" for label in tagger.predict(X[:1])[0]]
     explanation = explain(tagger, X[0], wrong)
     assert all(token.counterfactual is None for token in explanation.tokens)
-    assert "says something else" in explanation._repr_html_()
+    assert "predicts something else" in explanation._repr_html_()
 
 
 def test_a_set_of_labels_leaves_the_choice_to_the_model():

@@ -42,7 +42,7 @@ def test_a_list_says_what_it_holds():
     )
     page = found.to_html("notes.json")
     assert "<title>notes.json</title>" in page and "record 259, id 17" in page
-    assert "how probable it is that the annotation is wrong" in page
+    assert "the probability that the annotation is wrong" in page
     again = pickle.loads(pickle.dumps(found))
     assert again == found and again[:1].summary().startswith("1 finding:")
     assert (

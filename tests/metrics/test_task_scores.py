@@ -111,7 +111,7 @@ def test_gold_spans_that_no_labels_express():
         gold = [[*y[0], more], *y[1:]]
         page = report(model, texts, gold)
         assert page.scores["f1"].value == model.score(texts, gold) < 1.0
-        assert "How far probabilities can be trusted" in page.to_html()
+        assert "Calibration of probabilities" in page.to_html()
         Balanced(page.to_html())
 
 
