@@ -42,7 +42,7 @@ def from_columns(
     label : str, optional
         The column of the labels.
     label_names : list of str, optional
-        What integer labels stand for; by default what a Dataset says of the column.
+        The names of integer labels; by default those that a Dataset has for the column.
         Negative numbers, and entries without a value, are then missing labels.
 
     Returns
@@ -240,10 +240,10 @@ def columns_to_spans(
     y : list of lists of str
         Their labels; None becomes a span with the label None.
     scheme : str, default="BIO"
-        Of the labels, which are read as conlleval does; see
+        The scheme of the labels, which are read as in conlleval; see
         `skstruct.schemes.labels_to_spans`.
     joint : str, default=" "
-        What stands between two tokens in the text.
+        The text between two tokens.
 
     Returns
     -------

@@ -154,7 +154,7 @@ def fetch_conll2000(
     data_home : str or os.PathLike, optional
         Folder of the cache; see `skstruct.datasets.get_data_home`.
     download_if_missing : bool, default=True
-        Whether to use the network if the file is not in the cache.
+        Download the file if it is not in the cache.
     timeout : float, default=30.0
         Seconds of silence after which a download fails.
     return_X_y : bool, default=False

@@ -46,9 +46,9 @@ def open_corpus(
         A file; a folder, of brat; ``-`` for standard input; or the records themselves,
         as `read_spans` and `read_tokens` take them.
     layout : SourceLayout or dict, optional
-        How the file is laid out, as a model or another `CorpusFile` knows it. By
-        default the beginning of the file tells; it settles, too, what a layout leaves
-        open.
+        The layout of the file, such as that of a model or of another `CorpusFile`. By
+        default it is detected from the beginning of the file, and so is everything that
+        a given layout leaves open.
 
     Returns
     -------
@@ -106,16 +106,16 @@ class CorpusFile:
     Attributes
     ----------
     kind : Kind
-        What it holds, by ``kind.name``: "tokens" with labels, "words", "texts" with
-        spans, or "trees".
+        Its kind, by ``kind.name``: "tokens" with labels, "words", "texts" with spans,
+        or "trees".
     layout : SourceLayout
-        How it is laid out. Once all rows of annotated texts are read, it says what
-        their offsets count.
+        Its layout. Once all rows of annotated texts are read, it includes the unit of
+        their offsets.
     why : str
-        Why it is this format: what was seen.
+        The reason for this format.
     contents : Contents
-        What became of the lines, records and spans of the last reading. Once all rows
-        are read, of each what was seen is data, structure, or left out.
+        Counts of the lines, records and spans of the last reading. Once all rows are
+        read, each is counted as data, as structure, or as left out.
     """
 
     def __init__(

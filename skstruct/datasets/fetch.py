@@ -82,14 +82,14 @@ def fetch_file(
     url : str
         An ``http`` or ``https`` address.
     path : str or os.PathLike
-        Where the file is kept; its folder is created.
+        Path of the file; its folder is created.
     sha256 : str or iterable of str, default=()
         Digest that the file must have, in hexadecimal; of several any one. Without, the
         digest of the first download is recorded in ``path + ".sha256"`` and holds from
         then on, also if the file is deleted: that finds damage and later changes, but
         not a first download that was wrong.
     download_if_missing : bool, default=True
-        Whether to use the network if the file is not there.
+        Download the file if it does not exist.
     timeout : float, default=30.0
         Seconds of silence after which a download fails.
     check : callable, optional

@@ -80,7 +80,7 @@ def load_sample(language: Literal["zh", "en"] = "zh") -> Bunch:
         For both:
 
         DESCR : str
-            Where the sample comes from and what its labels mean.
+            The source of the sample and the meaning of its labels.
 
     Raises
     ------

@@ -56,7 +56,7 @@ class RegularizationPathDisplay:
     def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the path, with its best held-out score marked.
 
-        Of equal scores that of the strongest penalties is the best.
+        Among equal scores that of the strongest penalties is the best.
 
         Parameters
         ----------
@@ -363,7 +363,7 @@ def size_curve(
     Parameters
     ----------
     model : estimator
-        Of a pipeline or a search the estimator inside is meant.
+        The model; of a pipeline or a search the estimator inside.
     X, y
         As ``score`` of the model takes them; sequences that it was not trained on.
     keep : sequence of float in (0, 1]

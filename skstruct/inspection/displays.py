@@ -47,12 +47,12 @@ class HistoryDisplay:
     Attributes
     ----------
     lines_ : list of matplotlib Line2D
-        Of training, then of held-out scores.
+        The lines of training, then of held-out scores.
     bands_ : list of matplotlib Artist
-        Of several trainings under one name.
+        The bands of several trainings under one name.
     ax_ : matplotlib Axes
     ax_held_out_ : matplotlib Axes or None
-        Where held-out scores are, if there are any.
+        The axes of held-out scores, if there are any.
     figure_ : matplotlib Figure
     """
 
@@ -147,7 +147,7 @@ class HistoryDisplay:
             That have a ``history_``, or are around one that does. The members of a
             ``BaggingShuffleAverager`` are trainings of their own.
         names : list of str, optional
-            What the legend calls them; by default their classes.
+            Their names in the legend; by default their classes.
         metric : str, optional
             A key of ``history_``; by default the first of ``"token_error"``,
             ``"objective"``, ``"loss"`` and ``"validation_score"`` that all of them
@@ -295,7 +295,7 @@ class FeatureWeightsDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Of one label only; by default panels of a new figure.
+            Only for one label; by default panels of a new figure.
         **kwargs
             For ``Axes.barh``.
 

@@ -53,7 +53,7 @@ class Confusion(NamedTuple):
         Labels, types of segments, words or labels of arcs; ``"(none)"`` is no segment.
     count : int
     unseen : int or None
-        How many of them hold a word that is not in the vocabulary; None without one.
+        Number of these with a word outside of the vocabulary; None without one.
     examples : list of Finding
         Given is the gold, suggested the prediction.
     """
@@ -189,7 +189,7 @@ def errors(
     Parameters
     ----------
     model : fitted estimator
-        Of any kind; its ``predict`` is called.
+        An estimator of any kind; its ``predict`` is called.
     X, y
         As of its ``score``. Of a pipeline over raw texts, examples show the tokens that
         reach the model. Labels that look like those of a scheme such as BIO are
@@ -200,13 +200,14 @@ def errors(
         another word is counted apart. By default what the model remembers of the words
         of its training; models of templates do.
     scheme : str, optional
-        Of labels, which are then compared as segments: "IO", whose labels are types
-        without a prefix. By default also where the model's ``constraints`` are "IO".
+        Scheme of the labels, which are then compared as segments: "IO", whose labels
+        are types without a prefix. By default also where the model's ``constraints``
+        are "IO".
     words : list of lists of str, optional
-        What to show for each token. By default tokens that are dicts or lists of
+        The text to show for each token. By default tokens that are dicts or lists of
         features are shown as the word in them.
     places : list of Where, or of dict, optional
-        Where each sequence stands in a file, which examples then say; see
+        The place of each sequence in a file, which examples then show; see
         :func:`label_issues`.
 
     Returns

@@ -43,7 +43,7 @@ class Counterfactual(NamedTuple):
     Attributes
     ----------
     label : object
-        What the model would say instead.
+        The label that the model would predict instead.
     features : list of str
         Features of the token; without all of them the model changes its mind.
     """
@@ -124,12 +124,12 @@ class TokenExplanation(_Contributions):
         The label of this token in the best labelling that gives it another one; None if
         there is none.
     margin : float
-        By how much that labelling falls behind in score; negative if it is the better
-        one, inf if there is none.
+        The distance of that labelling in score; negative if it is the better one, inf
+        if there is none.
     counterfactual : Counterfactual or None
-        Of chain taggers: the smallest set of features of this token whose removal makes
-        the model give it another label, and which label that is. None if no set does,
-        if the model does not give the token this label in the first place, and of
+        For chain taggers: the smallest set of features of this token whose removal
+        makes the model give it another label, and which label that is. None if no set
+        does, if the model does not give the token this label in the first place, and of
         segmenters by beam search and re-rankers.
     """
 
@@ -189,7 +189,7 @@ class ArcExplanation(_Contributions):
         Features of the state before the word is read, with their weights for
         ``"SHIFT"``.
     label_counts : bool
-        Whether the label is part of the score. Those of the root, and of template sets
+        True if the label is part of the score. Labels of the root, and of template sets
         that read no labels, are not: they are chosen when the tree is found.
     """
 

@@ -75,7 +75,7 @@ def feature_weights(
         base have the label ``"path"``; ``w`` is a word, ``t`` its tag, ``w-1`` the word
         before. Of a ``SpanTagger`` those of all its chains of labels.
     top : int, optional
-        How many to return; all that are not zero by default.
+        Number of weights to return; by default all that are not zero.
     label : object, optional
         Only weights for this label.
 

@@ -65,21 +65,21 @@ class Finding(NamedTuple):
     given, suggested : object
         The label of the corpus, and the one that it should be; None is no span.
     probability : float or None
-        Of what is suggested; None where a model gives none.
+        Probability of the suggestion; None if the model gives none.
     score : float or None
-        How suspicious the given label is; the largest come first.
+        Suspicion of the given label; the largest come first.
     kind : str
         "other type", "other boundary", "missing" or "superfluous" of spans, "other
         label" of tokens.
     chance : float or None
-        How probable it is that the given label is wrong, calibrated: of findings with
-        0.2 about one in five is an error.
+        Calibrated probability that the given label is wrong: about one in five findings
+        with 0.2 is an error.
     text : str
         The tokens or characters in [ ], and some around them.
     where : Where
-        Where the sequence stands.
+        The place of the sequence.
     other : (int, int) or None
-        Of "other boundary" where the span should begin and end.
+        For "other boundary" the begin and end that the span should have.
     """
 
     sequence: int

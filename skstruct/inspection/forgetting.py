@@ -24,11 +24,11 @@ class LabelChange(NamedTuple):
     ----------
     label : str
     is_new : bool
-        Whether the model did not know it before.
+        True if the model did not know it before.
     before, after : float
         F1 on held-out sequences; NaN where there is nothing to count.
     support : int
-        How often it is true.
+        Number of true occurrences.
     """
 
     label: str

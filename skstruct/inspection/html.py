@@ -72,9 +72,9 @@ class Html(str):
     Parameters
     ----------
     fragment : str
-        What is on the page.
+        The content of the page.
     title : str, default="skstruct"
-        What browsers call it.
+        The title of the page.
     """
 
     fragment: str

@@ -58,9 +58,8 @@ def label_issues(
     cv, groups, n_jobs
         As of :func:`out_of_fold_marginals`.
     places : list of Where, or of dict, optional
-        Where each sequence stands in a file, which findings then say: dicts with some
-        of the keys file, record, id and line, as the metadata of ``read_spans`` have
-        them.
+        The place of each sequence in a file, which findings then show: dicts with some
+        of the keys file, record, id and line, as in the metadata of ``read_spans``.
 
     Returns
     -------

@@ -260,8 +260,8 @@ class TransitionDisplay(_LabelMatrix):
         ``[previous, next]``.
     labels : list
     allowed : ndarray of shape (n_labels + 1, n_labels + 1), bool, optional
-        Whether a label (row) may be followed by another (column); the last row is the
-        start, the last column the end. By default everything is allowed.
+        True where a label (row) may be followed by another (column); the last row is
+        the start, the last column the end. By default everything is allowed.
 
     Attributes
     ----------

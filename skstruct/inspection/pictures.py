@@ -48,16 +48,17 @@ def render(
     X : list of sequences, or of texts
         As of ``predict``; a few of them: each takes one line or more.
     y : list of lists
-        What to draw: labels, the words, (word, tag) pairs or spans of texts, (head,
-        label) pairs or heads. Labels of a scheme such as BIO are drawn as segments. As
-        a rule gold; or what ``predict`` returned.
+        The output to draw: labels, the words, (word, tag) pairs or spans of texts,
+        (head, label) pairs or heads. Labels of a scheme such as BIO are drawn as
+        segments. As a rule gold; or what ``predict`` returned.
     y_pred : list of lists, optional
         Predictions to be compared with ``y``. Where both agree, one line is drawn; else
         both, and what is not on the other line is outlined and marked ✗.
     scheme : str, optional
-        Of the labels; "IO" draws segments whose labels are types without a prefix.
+        Scheme of the labels; "IO" draws segments whose labels are types without a
+        prefix.
     words : list of lists of str, optional
-        What to show for each token. By default tokens that are dicts or lists of
+        The text to show for each token. By default tokens that are dicts or lists of
         features are shown as the word in them.
 
     Returns

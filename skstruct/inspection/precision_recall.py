@@ -21,9 +21,9 @@ class SpanPrecisionRecallDisplay:
     Parameters
     ----------
     curves : dict of str to (precision, recall, thresholds)
-        Of each type three arrays, by falling threshold.
+        Three arrays for each type, by falling threshold.
     marked : dict of str to float, optional
-        Of types, the threshold whose place is marked.
+        The marked threshold of a type.
 
     Attributes
     ----------

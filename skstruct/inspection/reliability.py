@@ -42,7 +42,7 @@ class ReliabilityDisplay(CalibrationDisplay):
     confidence, accuracy, count : ndarray of shape (n_bins,)
         As in `skstruct.metrics.Reliability`.
     name : str, optional
-        What the legend calls the curve.
+        The name of the curve in the legend.
 
     Attributes
     ----------

@@ -93,8 +93,8 @@ class Report(Shown):
     Attributes
     ----------
     scores : dict of str to (value, low, high)
-        Of all sequences, with 95 % confidence intervals, by the names that ``skstruct
-        evaluate`` gives them; NaN where there is nothing to count.
+        Scores of all sequences, with 95 % confidence intervals, by the names of
+        ``skstruct evaluate``; NaN where there is nothing to count.
     by_label : dict of str to dict
         ``precision``, ``recall``, ``f1`` with its interval, and ``support`` of each
         label or type.
@@ -154,7 +154,7 @@ def report(
     Parameters
     ----------
     model : fitted estimator
-        Of any kind; its ``predict`` is called.
+        An estimator of any kind; its ``predict`` is called.
     X, y
         As of its ``score``; as a rule a corpus that it was not trained on.
     places : list of Where, or of dict, optional

@@ -49,21 +49,22 @@ def select(
     X : list of sequences, or of texts
         As of its ``predict``; not labelled.
     k : int
-        How many.
+        Number of sequences to choose.
     strategy : str, default="least_confident"
-        What comes first. ``"least_confident"``: sequences whose best labelling has the
-        smallest probability, as a geometric mean over tokens [1]_. ``"margin"``: those
-        whose second best labelling has nearly the score of the best; the difference is
-        multiplied by the number of tokens, since it falls with it. ``"entropy"``: the
-        largest entropy of a token's label, as a mean. ``"longest"``: the most tokens.
-        Long sequences are not preferred otherwise. Those shorter than the median count
-        less in proportion: to open a text costs time, too.
+        The sequences that come first. ``"least_confident"``: sequences whose best
+        labelling has the smallest probability, as a geometric mean over tokens [1]_.
+        ``"margin"``: those whose second best labelling has nearly the score of the
+        best; the difference is multiplied by the number of tokens, since it falls with
+        it. ``"entropy"``: the largest entropy of a token's label, as a mean.
+        ``"longest"``: the most tokens. Long sequences are not preferred otherwise.
+        Those shorter than the median count less in proportion: to open a text costs
+        time, too.
     diversity : float, default=0.5
-        From 0 to 1: how much less a sequence counts that resembles one chosen before. 0
-        switches it off. Resemblance is the cosine of tf-idf vectors of tokens; of rows
-        of numbers that of their means.
+        From 0 to 1: the penalty of a sequence that resembles one chosen before. 0
+        switches it off. Resemblance is the cosine of the tf-idf vectors of tokens; for
+        rows of numbers that of their means.
     random_state : int, RandomState instance or None, default=None
-        Of ``"random"``.
+        Seed of ``"random"``.
 
     Returns
     -------

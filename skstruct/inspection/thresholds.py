@@ -28,7 +28,7 @@ class TypeThreshold(NamedTuple):
     threshold : float
         The least probability; 1.0 if no lower one has the precision.
     precision, recall : float
-        Of the spans that are at least so probable, out of fold.
+        Scores of the spans with at least this probability, out of fold.
     n_spans : int
         True spans.
     """
@@ -47,7 +47,7 @@ class SpanThresholds(dict[str, float], Shown):
     ----------
     rows : dict of str to TypeThreshold
     curves : dict of str to (precision, recall, thresholds)
-        Of each type three arrays, by falling threshold.
+        Three arrays for each type, by falling threshold.
     """
 
     def __init__(

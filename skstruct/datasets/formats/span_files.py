@@ -179,7 +179,7 @@ def read_spans(
         annotations, its spans: ``[start, end, label]``, or objects with the keys start
         (or start_offset), end (end_offset) and label.
     offsets : str, default="auto"
-        What offsets count: "characters"; "utf-16", units of UTF-16 as tools in
+        The unit of offsets: "characters"; "utf-16", units of UTF-16 as tools in
         JavaScript count them, for which an emoji is two; "utf-8", bytes of it;
         "characters-lf" and "utf-16-lf", where a line end of two characters counts as
         one; or "characters-from-1", where the first character has the offset 1. "auto"
@@ -187,9 +187,9 @@ def read_spans(
         spans begin and end with words, and warns of that; a record that fits another
         unit than the others is an error. Label Studio counts UTF-16 units.
     ends : {"auto", "exclusive", "inclusive"}, default="auto"
-        Whether the end of a span is the offset behind its last character, or of it.
-        "auto" takes them for exclusive, unless nearly all spans are whole words if they
-        are inclusive, which it warns of.
+        The meaning of the end of a span: the offset behind its last character, or of
+        that character. "auto" means exclusive, unless nearly all spans are whole words
+        if ends are inclusive; then it warns.
     text : str, default="text"
         The key of the text; in tasks of Label Studio, within ``data``.
     spans : str, optional
@@ -208,38 +208,37 @@ def read_spans(
         The key of a list of words, in which spans count. A record without a text has
         these, with spaces between.
     annotator : str or int, optional
-        Whose annotations to take, where several people have annotated a text. Of one
-        person's annotations of a task of Label Studio the last counts.
+        The person whose annotations to take, if several people have annotated a text.
+        Of one person's annotations of a task of Label Studio the last counts.
     control : str, optional
-        Of Label Studio: the name of the tag Labels whose spans to take. By default
-        those of all.
+        For Label Studio: the name of the tag Labels whose spans to take. By default all
+        are taken.
     to_name : str, optional
-        Of Label Studio: the name of the tag Text whose spans to take, where there are
+        For Label Studio: the name of the tag Text whose spans to take, if there are
         several.
     labels : "first" or collection of str, optional
-        Which label to take of a span that has several: the first, or the first of
-        these, which may stand between commas. By default such a span is an error.
+        The label to take of a span that has several: the first, or the first of these,
+        which may stand between commas. By default such a span is an error.
     label_names : list or dict, optional
-        What labels that are numbers stand for.
+        The names of labels that are numbers.
     discontinuous : {"error", "cover", "skip"}, default="error"
-        What to do with a span of brat that has parts apart: refuse it, take all that is
-        between its ends, or leave it out.
+        The treatment of discontinuous spans of brat: refuse them, take all that is
+        between their ends, or leave them out.
     rejected : {"unknown", "outside"}, default="unknown"
-        What a span that was rejected in Prodigy says: that nobody knows what is there,
-        or that nothing is.
+        The meaning of a span that was rejected in Prodigy: its label is unknown, or
+        there is no span.
     annotated : collection of str, optional
         The types that are annotated, where that is not all: the spans of each text are
         `PartialSpans`.
     encoding : str, default="utf-8"
-        Of a path; an open file has its own.
+        Encoding of a file given by its path; an open file has its own.
     return_metadata : bool, default=False
-        Whether to return what else the records hold.
+        Also return the other keys of the records.
     return_places : bool, default=False
-        Whether to return where each text stands, as ``label_issues`` and ``report``
-        take it.
+        Also return the place of each text, as ``label_issues`` and ``report`` take it.
     on_error : {"raise", "list"}, default="raise"
-        Whether what is wrong with a record is raised, or all such faults are returned;
-        records with faults are then left out.
+        Raise the first error in a record, or leave out all records with errors and
+        return a list of these.
 
     Returns
     -------

@@ -61,10 +61,10 @@ def write_spans(
         More keys for each record; for Label Studio of ``data``. For brat ``{"name":
         NAME}`` alone, the name of the files; texts are numbered without.
     proba : list of lists of (span, float), optional
-        How probable each span is, as ``predict_segment_proba(X, y)`` returns it. For
+        The probability of each span, as ``predict_segment_proba(X, y)`` returns it. For
         "jsonl" and "label-studio".
     model_version : str, optional
-        What Label Studio is to call the model.
+        The name of the model in Label Studio.
     control : (str, str), default=("label", "text")
         The names of the tags Labels and Text in the labelling interface of Label
         Studio.

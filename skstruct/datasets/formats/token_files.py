@@ -59,28 +59,28 @@ def read_tokens(
         The column or field of the label. By default the last column, or the usual
         field.
     separator : str, optional
-        Of columns: as of `read_columns`.
+        For columns, as in `read_columns`.
     comment : str, optional
-        Of columns: what lines begin with that are no tokens. By default lines that begin
-        with ``#`` are comments where they begin sentences and have labels that no other
-        line has; an empty string says that none is.
+        For columns: the beginning of lines that are no tokens. By default lines that
+        begin with ``#`` are comments where they begin sentences and have labels that no
+        other line has; an empty string says that none is.
     label_names : list or dict, optional
-        What labels that are numbers stand for.
+        The names of labels that are numbers.
     encoding : str, default="utf-8"
-        Of a path; an open file has its own.
+        Encoding of a file given by its path; an open file has its own.
     return_documents : bool, default=False
-        Whether to return the document of each sentence, too.
+        Also return the document of each sentence.
 
     Returns
     -------
     X : list
-        Of each sentence its tokens: str, or tuples where there are several columns;
-        dicts of data of CRFsuite; of segmented text the raw text.
+        The tokens of each sentence: str, or tuples if there are several columns; dicts
+        of data of CRFsuite; of segmented text the raw text.
     y : list of lists
         Labels, None where a token has none; of segmented text the words.
     documents : list of str or None
-        With ``return_documents=True``: which document each sentence belongs to, None
-        where the file says nothing.
+        With ``return_documents=True``: the document of each sentence, None if the file
+        names none.
 
     Raises
     ------
