@@ -137,17 +137,19 @@ def annotated(n_labels):
 
 
 def nested(n_labels):
-    """(X, y) of texts and their spans, of which those of the first type hold others:
-    the chain of the others has as many labels under the scheme "BIO".
+    """The same; and two texts more in which a span of another type holds one of each:
+    its chain has two labels and "O".
     """
     X, y = annotated(n_labels)
-    for i, (text, spans) in enumerate(zip(X, y)):
-        before = len(text)
-        X[i] += "in zx here " if i % 2 == 0 else "and so on "
-        if i % 2 == 0:
-            spans.append((before, before + 5, "W"))
-            spans.append((before + 3, before + 5, spans[0][2]))
-    return X, y
+    known = {}
+    for text, spans in zip(X, y):
+        known.update((kind, text[start:end]) for start, end, kind in spans)
+    text, inner = "in ", []
+    for kind, name in sorted(known.items()):
+        inner.append((len(text), len(text) + len(name), kind))
+        text += f"{name} "
+    spans = [(0, len(text) - 1, "W"), *inner]
+    return [*X, *[f"{text}here "] * 2], [*y, spans, spans]
 
 
 def words(n_labels):

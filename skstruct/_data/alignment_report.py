@@ -179,8 +179,8 @@ def _apart(places: _Places, left: np.ndarray, overlap: str) -> np.ndarray:
         advice = '; overlap="longest" keeps the longer of two'
         if overlap == "by-type":
             advice = (
-                "; several chains of labels are learned by a SpanTagger alone: put what "
-                "mixes models inside of it" + advice
+                "; both types share a chain of labels, and others are learned by the fit "
+                "of a SpanTagger alone: put what mixes models inside of it" + advice
             )
         elif other.label != places.given.spans[left[k]].label:
             advice += ', overlap="by-type" learns both'

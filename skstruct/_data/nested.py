@@ -40,11 +40,15 @@ IN_ONE_CHAIN = (
 
 
 def types_apart(
-    given: Given, name: str = "y", groups: Collection[Collection[str]] = ()
+    given: Given,
+    groups: Collection[Collection[str]] = (),
+    held_out: Given | None = None,
 ) -> list[list[str]]:
-    """Return the types of spans in groups; types of one group never overlap.
+    """Return the types of spans in groups; types of one group never overlap, nor do
+    those of held-out spans.
 
-    The type that is most frequent stands in the first group. ``groups`` are those of
+    The type that is most frequent stands in the first group. Types of held-out spans
+    alone have no group of their own. ``groups`` are those of
     earlier spans, to which new types are added, and groups if there must be more.
 
     Raises
@@ -55,17 +59,10 @@ def types_apart(
     """
     found = [list(group) for group in groups]
     of_type = {kind: number for number, group in enumerate(found) for kind in group}
-    neighbours: dict[str, set[str]] = {}
-    for i, spans in enumerate(given.by_text()):
-        for one, two in overlapping_pairs(spans):
-            if one.label == two.label:
-                wrong = OF_ONE_TYPE.format(tuple(one))
-                _refuse(spans, i, two, wrong, name)
-            if of_type.get(str(one.label), -1) == of_type.get(str(two.label), -2):
-                wrong = IN_ONE_CHAIN.format(tuple(one), one.label)
-                _refuse(spans, i, two, wrong, name)
-            neighbours.setdefault(str(one.label), set()).add(str(two.label))
-            neighbours.setdefault(str(two.label), set()).add(str(one.label))
+    neighbours = _neighbours(given, "y", of_type)
+    if held_out is not None:
+        for kind, near in _neighbours(held_out, "y_val", of_type).items():
+            neighbours.setdefault(kind, set()).update(near)
     counts = Counter(span.label for span in given.spans if span.label is not None)
     for kind in sorted(counts, key=lambda kind: (-counts[kind], kind)):
         if kind in of_type:
@@ -76,7 +73,34 @@ def types_apart(
             found.append([kind])
         else:
             group.append(kind)
-    return found or [[]]
+    found = found or [[]]
+    others = set() if held_out is None else {span.label for span in held_out.spans}
+    for kind in sorted(others.difference([None], *found)):
+        near = neighbours.get(kind, set())
+        next((each for each in found if near.isdisjoint(each)), found[0]).append(kind)
+    return found
+
+
+def _neighbours(
+    given: Given, name: str, of_type: dict[str, int]
+) -> dict[str, set[str]]:
+    """Return by type those that it overlaps.
+
+    ``of_type``: numbers of the groups that types are in already.
+    """
+    found: dict[str, set[str]] = {}
+    for i, spans in enumerate(given.by_text()):
+        for one, two in overlapping_pairs(spans):
+            labels = str(one.label), str(two.label)
+            if labels[0] == labels[1]:
+                wrong = OF_ONE_TYPE.format(tuple(one))
+                _refuse(spans, i, two, wrong, name)
+            if of_type.get(labels[0], -1) == of_type.get(labels[1], -2):
+                wrong = IN_ONE_CHAIN.format(tuple(one), one.label)
+                _refuse(spans, i, two, wrong, name)
+            found.setdefault(labels[0], set()).add(labels[1])
+            found.setdefault(labels[1], set()).add(labels[0])
+    return found
 
 
 def _refuse(spans: list[Span], i: int, span: Span, wrong: str, name: str) -> NoReturn:

@@ -184,7 +184,7 @@ class Part(NamedTuple):
 
 
 def parts_by_type(X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> list[Part]:
-    """Return the spans of each chain; types that ``y`` lacks are the first chain's.
+    """Return the spans of each chain; types that ``y`` lacks have none of their own.
 
     Raises
     ------
@@ -193,13 +193,12 @@ def parts_by_type(X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> list[
     """
     texts = as_texts(X)
     given = as_spans(y, texts)
-    groups = types_apart(as_spans(trimmed_spans(texts, y), texts))
-    held_out = None
+    held_out = trimmed = None
     if X_val is not None and y_val is not None:
-        held_out = as_spans(y_val, as_texts(X_val, "X_val"), "y_val")
-        elsewhere = {kind for types in groups[1:] for kind in types}
-        found = {str(span.label) for span in held_out.spans}
-        groups[0] = sorted({*groups[0], *(found - elsewhere)})
+        texts_val = as_texts(X_val, "X_val")
+        held_out = as_spans(y_val, texts_val, "y_val")
+        trimmed = as_spans(trimmed_spans(texts_val, y_val, "y_val"), texts_val)
+    groups = types_apart(as_spans(trimmed_spans(texts, y), texts), held_out=trimmed)
     parts = [_part_of(given, types) for types in groups]
     if held_out is None:
         return [part._replace(y_val=y_val) for part in parts]

@@ -180,6 +180,21 @@ def test_held_out_texts_and_weights():
     early = StructuredPerceptron(random_state=0, early_stopping=True)
     model = tagger(early).fit(X, Y, X_val=TEST, y_val=GOLD)
     assert "validation_score" in model.chains_[0].history_[0]
+    apart = of_types(Y, {"protein", "cell"})
+    held_out = {"X_val": TEST, "y_val": GOLD}
+    later = [
+        [(a, b, {"DNA": "cell"}.get(kind, kind)) for a, b, kind in row] for row in GOLD
+    ]
+    assert tagger(early).fit(X, apart).chains_ == []
+    held_out["y_val"] = later
+    assert len(tagger(early).fit(X, apart, **held_out).chains_) == 1
+    new = [[*row, (0, 2, "new")] for row in GOLD]
+    assert len(tagger(early).fit(X, Y, X_val=TEST, y_val=new).chains_) == 1
+    twice = [[*row, *row[:1], (row[0][0], row[0][1] - 1, row[0][2])] for row in GOLD]
+    with pytest.raises(
+        ValueError, match=r"y_val: sequence 0, position \d: .*same type"
+    ):
+        tagger(early).fit(X, Y, X_val=TEST, y_val=twice)
     half = tagger().fit(X, Y, sample_weight=[1] * 30 + [0] * 30)
     assert half.predict(TEST) == tagger().fit(X[:30], Y[:30]).predict(TEST)
 

@@ -2,13 +2,26 @@
 it.
 """
 
-from . import crf, damage, inputs, others, several, spans, structures, taggers
+from . import (
+    crf,
+    damage,
+    inputs,
+    nested,
+    others,
+    partial,
+    several,
+    spans,
+    structures,
+    taggers,
+)
 
 __all__ = [
     "crf",
     "damage",
     "inputs",
+    "nested",
     "others",
+    "partial",
     "several",
     "spans",
     "structures",

@@ -62,7 +62,8 @@ def _inner(draw):
 TOKENIZERS = "words", "words", "words", "characters", r"\w+|\S", r"\S+", str.split
 
 
-def _model(draw):
+def random_model(draw):
+    """A span tagger with any parameters."""
     given = {
         "tokenizer": draw.one(*TOKENIZERS),
         "scheme": draw.one("BIOES", "BILOU", "BIO", "IOB1", "BMES"),
@@ -80,7 +81,7 @@ def _model(draw):
 def spans(draw):
     """Texts to spans through any tagger."""
     corpus = Annotated(draw, 30 if draw.tiny else draw.one(60, 300, 2000))
-    model, X, y = _model(draw), corpus.X, corpus.y
+    model, X, y = random_model(draw), corpus.X, corpus.y
     report = model.alignment_report(X, y)
     check_report(X, y, model.tokens(X), report)
     given = (
