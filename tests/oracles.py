@@ -23,6 +23,7 @@ it is 0.
 import itertools
 import math
 import re
+import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 
@@ -36,6 +37,10 @@ BIGRAM = "B"
 
 
 TRIGRAM = "BB"
+
+
+MARKS = "Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So".split()
+"""Categories of Unicode that are punctuation or symbols."""
 
 
 def apply_function(name, token):
@@ -58,7 +63,20 @@ def apply_function(name, token):
     if name in ("digit", "upper", "hyphen"):
         test = {"digit": str.isdigit, "upper": str.isupper, "hyphen": "-".__eq__}[name]
         return "yes" if [c for c in token if test(c)] else "no"
-    raise ValueError(name)
+    if name == "type":
+        first = token[:1].translate({0xFF01 + k: 0x21 + k for k in range(94)})
+        if (
+            first
+            and first in "〇零一二三四五六七八九十百千万亿兆两壹贰叁肆伍陆柒捌玖拾佰仟"
+        ):
+            return "numeral"
+        if re.fullmatch("[A-Za-z]", first):
+            return "letter"
+        if first.isdigit():
+            return "digit"
+        is_mark = first and unicodedata.category(first) in MARKS
+        return "punctuation" if is_mark else "other"
+    raise ValueError(f"write the function {name} a second time in apply_function")
 
 
 def read(sequence, position, column, function):

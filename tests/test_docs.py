@@ -18,6 +18,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from inside import TOKEN_FUNCTIONS
 from sklearn.ensemble import BaggingClassifier, StackingClassifier
 from sklearn.model_selection import (
     GridSearchCV,
@@ -201,6 +202,12 @@ def test_the_pages_stay_short():
     assert sum(words.values()) <= 38_000, (
         f"cut what is said twice, such as in the longest: {words}"
     )
+
+
+@pytest.mark.parametrize("name", sorted(TOKEN_FUNCTIONS))
+def test_every_function_of_a_token_is_described(name):
+    page = (ROOT / "docs" / "guide-tokens.md").read_text(encoding="utf-8")
+    assert f"`{name}`" in page, f"docs/guide-tokens.md: say what {name} is"
 
 
 # -- names of files, folders and modules -----------------------------------------------

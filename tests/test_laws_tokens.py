@@ -6,10 +6,10 @@ or shows it. A format that is added tomorrow is under the law by its sample.
 """
 
 import io
-import pathlib
 import re
 import warnings
 
+import format_samples
 import pytest
 
 from skstruct.datasets import read_tokens
@@ -17,7 +17,6 @@ from skstruct.datasets.formats.entry import TEXTS
 from skstruct.datasets.formats.table import BY_NAME, FORMATS
 from skstruct.datasets.formats.token_records import TokenRecords
 
-SAMPLES = pathlib.Path(__file__).parent / "datasets" / "formats" / "samples"
 NAMES = [each.name for each in FORMATS if each.kind != TEXTS]
 LINES = [
     each.name
@@ -27,8 +26,7 @@ LINES = [
 
 
 def sample(name):
-    (path,) = (path for path in SAMPLES.iterdir() if path.name.split(".")[0] == name)
-    return path.read_text("utf-8")
+    return format_samples.sample(name).read_text("utf-8")
 
 
 def content(text):

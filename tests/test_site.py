@@ -34,7 +34,8 @@ def test_every_public_name_is_in_the_reference(name):
     named = set(
         re.findall(r"\w+", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"))
     )
-    assert [found for found in module.__all__ if found not in named] == []
+    missing = [found for found in module.__all__ if found not in named]
+    assert missing == [], f"docs/api.md: name {missing} in the list"
 
 
 def test_every_page_is_reached():

@@ -10,7 +10,14 @@ from inside import TOKEN_FUNCTIONS
 from one_file_cases import NODE, asked, loaded, needs_node
 
 from skstruct import StructuredPerceptron
-from skstruct._one_file.keys import FUNCTIONS, N_CODES, gaps, table, tables_for
+from skstruct._one_file.keys import (
+    FUNCTIONS,
+    N_CODES,
+    WITHOUT_TABLES,
+    gaps,
+    table,
+    tables_for,
+)
 from skstruct.interchange import export
 
 
@@ -33,6 +40,11 @@ def test_functions_have_the_tables_that_they_read():
 @pytest.mark.parametrize("name", sorted(TOKEN_FUNCTIONS) + ["prefix2", "suffix11"])
 def test_every_function_of_a_token_is_written(name, tmp_path):
     """A function that templates have is one that the file has, and answers alike."""
+    assert name in {*FUNCTIONS, *WITHOUT_TABLES, "prefix2", "suffix11"}, (
+        f"write %{name} in skstruct/_one_file/python/characters.py and "
+        "javascript/characters.js, and in FUNCTIONS of skstruct/_one_file/keys.py the "
+        "tables of code points that it reads, or ()"
+    )
     model = tagger_of(name)
     X = [["Ab-9", "ΑΣ", "x"], ["II", "三", "ß-"]]
     path = tmp_path / "tagger.py"

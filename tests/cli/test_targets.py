@@ -49,7 +49,12 @@ def test_every_option_is_declared():
         for action in parser.get_default("actions"):
             if action.dest in written or action.metavar is None:
                 continue
-            assert READ.search(action.metavar) or action.metavar in NO_PATHS, action
+            assert READ.search(action.metavar) or action.metavar in NO_PATHS, (
+                f"{action.option_strings or action.dest}: an option that reads a file "
+                "has a metavar that ends in FILE or MODEL, such as NAME=FILE; one that "
+                "writes a file is added by add_output; of any other enter the metavar "
+                f"{action.metavar} in NO_PATHS of tests/target_cases.py"
+            )
     writing = {row.values[0] for row in TABLE}
     assert writing <= set(COMMANDS) and {"train", "tag", "report"} <= writing
 

@@ -9,24 +9,14 @@ import pytest
 import weights_view
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import TOKEN_FUNCTIONS
 
 import oracles
 from skstruct._data.inputs import as_tokens
 from skstruct.features.template_encoder import TemplateEncoder
 from skstruct.features.templates import FeatureTemplates
 
-FUNCTIONS = [
-    "x",
-    "x",
-    "x",
-    "suffix2",
-    "prefix1",
-    "lower",
-    "shape",
-    "digit",
-    "upper",
-    "hyphen",
-]
+FUNCTIONS = ["x", "x", *TOKEN_FUNCTIONS, "suffix2", "prefix1"]
 SHARED = [
     pytest.param(False, id="own identifiers"),
     pytest.param(True, id="shared identifiers"),

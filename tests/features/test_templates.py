@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inside import model_of
+from inside import TOKEN_FUNCTIONS, model_of
 
 import oracles
 from skstruct import FeatureTemplates, StructuredPerceptron
@@ -37,7 +37,7 @@ def test_a_bias_reads_nothing():
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(["x", "lower", "prefix2", "suffix12", "type"]),
+            st.sampled_from([*TOKEN_FUNCTIONS, "prefix2", "suffix12"]),
             st.integers(-9, 9),
             st.integers(0, 12),
         ),

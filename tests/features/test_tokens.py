@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import TOKEN_FUNCTIONS
 
+import oracles
 from skstruct._data.inputs import as_tokens
 from skstruct.features.tokens import (
     Alphabet,
@@ -49,6 +51,25 @@ class Tag(str, enum.Enum):
 def test_functions(name, token, value):
     assert is_function(name)
     assert column_function(name)(token) == value
+
+
+@pytest.mark.parametrize("name", sorted(TOKEN_FUNCTIONS))
+def test_functions_as_they_are_written_a_second_time(name):
+    function = column_function(name)
+    for token in [
+        "",
+        "The",
+        "a-b",
+        "McDonald's",
+        "x1",
+        "７",
+        "三",
+        "Ｘ",
+        "。",
+        "ÄÄÄä",
+        "²",
+    ]:
+        assert function(token) == oracles.apply_function(name, token)
 
 
 def test_what_is_no_function():

@@ -1,6 +1,7 @@
 """Names of features in words, by the templates of a model."""
 
 import pytest
+from inside import TOKEN_FUNCTIONS
 
 from skstruct import StructuredPerceptron
 from skstruct.features.presets import PRESETS
@@ -44,6 +45,14 @@ def test_every_template_of_every_preset_has_words():
             if name.startswith("U"):
                 read = "/".join("a" for _ in range(template.count("%")))
                 assert in_words(f"{name}:{read}", templates).endswith("]")
+
+
+@pytest.mark.parametrize("function", sorted(TOKEN_FUNCTIONS) + ["prefix2", "suffix3"])
+def test_every_function_of_a_token_has_words(function):
+    words = in_words("U0:a", {"U0": f"%{function}[0,0]"})
+    assert words.endswith(" = a [U0:a]"), (
+        f"skstruct/inspection/feature_words.py: describe {function} in _FUNCTIONS"
+    )
 
 
 def test_explanations_speak_so():

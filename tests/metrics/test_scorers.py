@@ -135,6 +135,11 @@ MODELS = {
 def test_a_score_of_something_else_is_refused(name, task):
     """Where sequences happen to be as long, it would be a number."""
     scorer = metrics.SCORERS[name]
+    score = score_of(scorer)
+    assert score in TASKS, (
+        f"skstruct/metrics/scorers.py: enter {score.__name__} in TASKS, with the tasks "
+        "whose predictions it compares"
+    )
     make, X, y = MODELS[task]
     model = make().fit(X, y)
     if task in TASKS[score_of(scorer)]:

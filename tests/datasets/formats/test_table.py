@@ -4,6 +4,7 @@ import pathlib
 
 import pytest
 from cli_cases import run
+from format_samples import sample
 
 from skstruct.datasets import read_spans, read_tokens
 from skstruct.datasets.formats import table
@@ -11,14 +12,8 @@ from skstruct.datasets.formats.entry import TEXTS, WORDS, TokenFormat
 from skstruct.datasets.formats.head import Head
 from skstruct.datasets.formats.source import peeked
 
-SAMPLES = pathlib.Path(__file__).parent / "samples"
 DOCS = pathlib.Path(__file__).parents[3] / "docs"
 NAMES = [each.name for each in table.FORMATS]
-
-
-def sample(name):
-    (path,) = (path for path in SAMPLES.iterdir() if path.name.split(".")[0] == name)
-    return path
 
 
 def head_of(path):
@@ -50,7 +45,8 @@ def test_each_is_read_in_python(name):
     entry = table.BY_NAME[name]
     read = read_spans if entry.kind == TEXTS else read_tokens
     X, y = read(path)
-    assert len(X) == len(y) > 5 and any(map(len, y))
+    assert len(X) == len(y) > 5, f"{path.name}: write six or more texts or sentences"
+    assert any(map(len, y)), f"{path.name}: write some with labels or spans"
     assert read(path, format=name) == (X, y)
     if entry.kind not in (TEXTS, WORDS):
         assert list(map(len, X)) == list(map(len, y))
@@ -94,7 +90,10 @@ def test_options_that_a_format_lacks_are_refused(name, tmp_path, capsys):
 def test_the_table_of_the_page():
     page = (DOCS / "guide-files.md").read_text("utf-8")
     shown = page.split("<!-- formats -->\n")[1].split("<!-- /formats -->")[0]
-    assert shown == table.markdown()
+    assert shown == table.markdown(), (
+        "replace the lines between <!-- formats --> and <!-- /formats --> in "
+        "docs/guide-files.md by what python -m skstruct.datasets.formats.table prints"
+    )
 
 
 def test_help_lists_the_formats(capsys):
