@@ -38,6 +38,7 @@ from .._training.judged import JudgedRun, State, listen
 from .._training.run import new_key
 from ..metrics.counting import LEAST, LOG_LEAST
 from .crf_log import describe_aim, describe_end, describe_pass
+from .expected_cost import warn_of_cost
 from .solver.corpus_sums import Potentials
 from .solver.objective import CRFObjective, Objective, ObjectiveOptions
 from .solver.solve import (
@@ -365,6 +366,12 @@ class CRFRun(JudgedRun):
         """
         n_threads = effective_n_jobs(self.estimator.n_jobs)
         task = self._unreleased_task()
+        estimator = self.estimator
+        passes = estimator.sgd_iter * (estimator.solver != "owlqn")
+        if estimator.solver != "sgd":
+            passes += estimator.max_iter
+        n_tokens = int(task.token[-1])
+        warn_of_cost(len(self.labels), n_tokens, passes, estimator.memory)
         fields = self.encoder.template_of_row(task)
         objective = CRFObjective(
             task,

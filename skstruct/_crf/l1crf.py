@@ -271,6 +271,7 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             If ``y_val`` has labels that training lacks; once, naming them. Where the
             constraints then leave a sequence no labelling, all its labels have that
             probability.
+            Before training begins, if so many labels take very long or much memory.
         ConvergenceWarning
             If ``max_iter`` passes were not enough, or no step lowers the objective
             though one should.
