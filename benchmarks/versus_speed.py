@@ -8,15 +8,25 @@ that loading compiled kernels is not counted.
 
 import functools
 import json
+import pathlib
 import sys
+import tempfile
 import time
 import warnings
 
-from benchmarks.common import CORPORA, load_gsd
+import skstruct
+from benchmarks.common import CORPORA, load_conll2000, load_gsd
 from benchmarks.memory import peak
 from benchmarks.parser import load_ewt
 from benchmarks.versus_results import check_place
-from skstruct import L1CRF, ShiftReduceParser, StructuredPerceptron, WordSegmenter
+from skstruct import (
+    L1CRF,
+    ShiftReduceParser,
+    StructuredPerceptron,
+    WordSegmenter,
+    datasets,
+    inspection,
+)
 
 REPEAT = 3
 PASSES = 25
@@ -114,6 +124,65 @@ def dicts(limit):
     return figures
 
 
+def rarer_verbs(limit):
+    """What users call besides `fit` and `predict`: probabilities, one sentence a call,
+    files, and the check of labels.
+    """
+    load, _, preset = CORPORA["conll2000"]
+    X, y = cut(load("train"), limit or 600)
+    crf = L1CRF(preset, c1=1.0, c2=0.0, max_iter=5, random_state=0).fit(X, y)
+    tagger = StructuredPerceptron(preset, max_iter=2, random_state=0).fit(X, y)
+    tagger.predict(X[:1])
+    crf.predict_marginals(X[:20])
+
+    def one_by_one():
+        for x in X[:200]:
+            tagger.predict([x])
+
+    figures = {
+        "probabilities": timed(crf.predict_marginals, X),
+        "one sentence a call, 200 calls": timed(one_by_one),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "model.skstruct")
+        figures["save"] = timed(tagger.save, path)
+        figures["load"] = timed(skstruct.load, path)
+    learner = StructuredPerceptron(preset, max_iter=1, random_state=0)
+    inspection.label_issues(learner, X[:20], y[:20], cv=2)
+    few = X[:300], y[:300]
+    figures["check"] = timed(
+        functools.partial(inspection.label_issues, learner, *few, cv=2), repeat=1
+    )
+    return figures
+
+
+def read(limit):
+    """Read files of columns, of tokens with labels in JSON, and of spans of texts."""
+    X, y = cut(load_conll2000("train"), limit or 2000)
+    words = [[token[0] for token in x] for x in X]
+    columns = "\n".join(
+        "".join(f"{word} {label}\n" for word, label in zip(*each))
+        for each in zip(words, y)
+    )
+    tokens = [{"tokens": x, "tags": labels} for x, labels in zip(words, y)]
+    texts = [
+        {"text": " ".join(x), "spans": [{"start": 0, "end": len(x[0]), "label": "A"}]}
+        for x in words
+    ]
+    figures = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, reader, lines in (
+            ("columns", datasets.read_columns, columns),
+            ("tokens", datasets.read_tokens, "\n".join(map(json.dumps, tokens))),
+            ("spans", datasets.read_spans, "\n".join(map(json.dumps, texts))),
+        ):
+            path = pathlib.Path(folder, kind + (".txt", ".jsonl")[kind != "columns"])
+            path.write_text(lines + "\n", encoding="utf-8")
+            reader(path)
+            figures[f"read {kind}"] = timed(reader, path)
+    return figures
+
+
 def start(limit):
     """The first fit of a process, on a few words: loads the kernels, or compiles
     them.
@@ -135,6 +204,8 @@ FIGURES = {
     "parser": parser,
     "words": words,
     "dicts": dicts,
+    "verbs": rarer_verbs,
+    "read": read,
     "start": start,
 }
 

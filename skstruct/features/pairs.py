@@ -235,7 +235,8 @@ class Values(dict[Any, bytes]):
         elif not isinstance(value, _NUMBERS):
             raise Odd
         elif value == 0 or value == 1:
-            value = bool(value)
+            if type(value) is not np.bool_:  # which is found as itself, not as equal
+                value = bool(value)
             number = (known.number if value else known.number_of_zero)(self.key)
         else:
             return self._number_of_counted(value)
