@@ -440,7 +440,7 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
         arguments = _with_text_key(arguments)
     if arguments.read and (arguments.lines or not has_records):
         arguments.usage_error("--read is for annotated texts")
-    what = "annotated texts; the annotations in this file are ignored"
+    what = "annotated texts; annotations in this file, if any, are ignored"
     if arguments.lines or not has_records:
         what = "texts, a line each" if arguments.lines else "one text"
     tell(f"{source.name}: read as {what}")

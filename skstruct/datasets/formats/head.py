@@ -149,8 +149,10 @@ class Head:
         if not self.is_whole and len(rows) > 1:
             rows.pop()  # it may be cut
         names = [cell.strip() for cell in rows[0]]
-        # An index has no name, nor what stands behind a comma that ends each row.
-        named = names[not names[0] : len(names) - (not names[-1])]
+        # An index has no name, nor what stands behind commas that end each row.
+        named = names[not names[0] :]
+        while named and not named[-1]:
+            named.pop()
         return rows if all(named) and len(set(named)) == len(named) > 1 else []
 
     def seen(self) -> str:

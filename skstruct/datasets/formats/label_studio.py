@@ -98,7 +98,7 @@ def _results(record: Any, place: str, reading: Reading) -> tuple[Any, str]:
             why = "cancelled"
             if all_of:
                 reading.contents.n_cancelled += n - len(all_of)
-        chosen = reading.choose(place, map(_who, all_of))
+        chosen = reading.choose(place, map(_who, _candidates(all_of, reading)))
         if reading.options.annotator is not None:
             why = "of other annotators" if all_of else why
             all_of = [each for each in all_of if str(_who(each)) == chosen]
@@ -106,20 +106,35 @@ def _results(record: Any, place: str, reading: Reading) -> tuple[Any, str]:
         if why is NOT_ANNOTATED:
             why = _unknown(record) or why
         return None, why
-    times = [each.get("created_at") for each in all_of]
-    last = len(times) - 1
-    if all(isinstance(t, str) for t in times) or all(
-        isinstance(t, Real) for t in times
-    ):
-        last = max(range(len(times)), key=lambda k: (times[k], k))
-    earlier = [each for k, each in enumerate(all_of) if k != last]
+    last = _last(_candidates(all_of, reading))
+    earlier = [each for each in all_of if each is not last]
     n = sum(len(each["result"]) for each in earlier if _has_regions(each))
     if n and key != "predictions":
         reading.contents.spans.seen += n
-        reading.leave_span("in an earlier annotation of the text", place, n)
-    if "result" not in all_of[last]:
+        reading.leave_span("in another annotation of the text", place, n)
+    if "result" not in last:
         return None, "an annotation without result"
-    return check(all_of[last]["result"], list, place, "a list under 'result'"), ""
+    return check(last["result"], list, place, "a list under 'result'"), ""
+
+
+def _candidates(annotations: list[Any], reading: Reading) -> list[Any]:
+    """The annotations of a task that may count: those marked as ground truth, if there
+    are some and no option names an annotator; else all.
+    """
+    if reading.options.annotator is not None:
+        return annotations
+    truth = [each for each in annotations if each.get("ground_truth") is True]
+    return truth or annotations
+
+
+def _last(annotations: list[Any]) -> Any:
+    """The annotation that was made last: by the times, if all have one of one kind."""
+    times = [each.get("created_at") for each in annotations]
+    if all(isinstance(t, str) for t in times) or all(
+        isinstance(t, Real) for t in times
+    ):
+        return annotations[max(range(len(times)), key=lambda k: (times[k], k))]
+    return annotations[-1]
 
 
 def _has_regions(annotation: Mapping[str, Any]) -> bool:

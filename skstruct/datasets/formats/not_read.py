@@ -44,6 +44,14 @@ ALL = (
         sign=r"\A[^\n\[\]{}]*[,;\t][^\n\[\]{}]*\n(?:[^\n\[\]{}]*[,;\t])?\"?\[\s*(?:'|\"\")",
     ),
     NotRead(
+        "a table of Label Studio; export JSON or JSON_MIN instead, or convert it",
+        "import json, pandas; data = pandas.read_csv({0!r}, keep_default_na=False); "
+        "data['label'] = [json.loads(x) if x else [] for x in data['label']]; "
+        "data.to_json({0!r} + '.json', orient='records')",
+        sign=r"\A[^\n{}\[\]]*[,;\t][^\n{}\[\]]*\n[\s\S]*\"\[\{\"\"(?:start|end|text|"
+        r"labels)\"\":",
+    ),
+    NotRead(
         "trees of constituents, which are not read",
         "import re; trees = re.split(r'(?m)^(?=\\()', open({0!r}, 'r', -1, 'utf-8')"
         ".read()); pairs = [re.findall(r'\\(([^\\s()]+) ([^\\s()]+)\\)', t) for t in trees "

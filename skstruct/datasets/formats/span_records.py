@@ -420,6 +420,17 @@ def _several_parsed(text: str, name: str, number: int) -> Any:
     return found if len(found) > 1 else None
 
 
+def _comma_too_many(error: json.JSONDecodeError) -> str:
+    """Say which comma to delete, if that is what is wrong, as people write them."""
+    before = error.doc[: error.pos].rstrip()
+    behind = error.doc[error.pos :].lstrip()
+    if behind[:1] == "," and not behind[1:].partition("\n")[0].strip():
+        return "; delete the comma behind the record"
+    if before[-1:] == "," and behind[:1] in ("]", "}"):
+        return f"; delete the comma before {behind[0]!r}"
+    return ""
+
+
 def _parsed(text: str, name: str, number: int) -> Any:
     """The value of a JSON text that begins in a line."""
     try:
@@ -428,6 +439,7 @@ def _parsed(text: str, name: str, number: int) -> Any:
         where = f"{name}, line {number + error.lineno - 1}"
         raise ValueError(
             f"{where}: not valid JSON: {error.msg} (column {error.colno})"
+            f"{_comma_too_many(error)}"
         ) from None
     except RecursionError:
         raise ValueError(

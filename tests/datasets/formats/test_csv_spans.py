@@ -22,6 +22,13 @@ def test_rows_of_a_text_belong_together():
     assert metadata == [{"id": "7", "source": "a"}, {"id": "8", "source": "b"}]
 
 
+@pytest.mark.parametrize("n", range(4))
+def test_commas_behind_all_rows_change_nothing(n):
+    """Spreadsheets write empty cells as far as a column was ever used."""
+    rows = "".join(f"{row}{',' * n}\n" for row in TEXT.splitlines())
+    assert read_spans(io.StringIO(rows)) == (X, Y)
+
+
 def test_texts_in_files(tmp_path):
     (tmp_path / "a.txt").write_text(X[0], newline="")
     table = tmp_path / "spans.tsv"

@@ -57,6 +57,8 @@ def test_tables():
     head = Head("notes.csv", "\n".join(rows).split("\n"), True)
     assert head.table[:2] == [["a", "b"], ["x, y", "z"]]
     assert Head("notes", ["a,,b", "1,2,3"], True).table == []
+    assert Head("notes", [",a,b,,", "1,2,3,,"], True).table[0] == ["", "a", "b", "", ""]
+    assert Head("notes", ["a,,,", "1,,,"], True).table == []
     assert Head("notes", ["no names"], True).table == []
 
 

@@ -91,3 +91,21 @@ def test_other_results_are_counted():
     choice = {"type": "choices", "value": {"choices": ["a"]}}
     with pytest.warns(UserWarning, match="1 span .of the type 'choices', which is no"):
         assert read_spans([task(region(0, 3, "PER"), choice)])[1] == [[(0, 3, "PER")]]
+
+
+@pytest.mark.parametrize("who", ["one", "two"])
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_ground_truth_counts_before_later_annotations(order, who):
+    """Wherever it stands, and whoever made the others; unless an annotator is named."""
+    value = {"start": 0, "end": 3, "labels": ["PER"]}
+    result = [{"type": "labels", "from_name": "l", "to_name": "text", "value": value}]
+    annotations = [
+        {"result": [], "created_at": f"2024-01-0{day}", "completed_by": who}
+        for day in (1, 3)
+    ]
+    truth = {"result": result, "created_at": "2024-01-02", "ground_truth": True}
+    annotations.insert(order, {**truth, "completed_by": "one"})
+    task = {"data": {"text": "Ann ran"}, "annotations": annotations}
+    assert read_spans([task])[1] == [[(0, 3, "PER")]]
+    if who == "two":
+        assert read_spans([task], annotator="two")[1] == [[]]

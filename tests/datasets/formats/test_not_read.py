@@ -1,5 +1,8 @@
 """Formats that are known and not read: what an error advises is tried."""
 
+import csv
+import json
+
 import pytest
 from cli_cases import run
 
@@ -55,6 +58,25 @@ def test_lists_in_cells_are_read_as_the_error_says(first, second, tmp_path):
     advised(path, read_tokens)
     X, y = read_tokens(f"{path}.jsonl", label_names=["O", "B-PER"])
     assert list(map(len, X)) == list(map(len, y)) == [3, 1] and y[1] == ["B-PER"]
+
+
+def test_tables_of_label_studio(tmp_path):
+    """Texts with emoji and line ends, and one without spans."""
+    X = ["🚒 Ana, left", "Tom\nran", "Nobody"]
+    spans = [
+        [{"start": 3, "end": 6, "text": "Ana", "labels": ["PER"]}],
+        [{"start": 0, "end": 3, "text": "Tom", "labels": ["PER"]}],
+        "",
+    ]
+    path = tmp_path / "a.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["text", "id", "label", "annotator"])
+        for k, (text, cell) in enumerate(zip(X, spans)):
+            rows.writerow([text, k, json.dumps(cell) if cell else "", 1])
+    advised(path)
+    y = [[(2, 5, "PER")], [(0, 3, "PER")], []]
+    assert read_spans(f"{path}.json") == (X, y)
 
 
 def test_trees_of_constituents(tmp_path):

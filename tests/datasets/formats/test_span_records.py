@@ -45,6 +45,11 @@ def test_places_of_values():
     [
         ("text", "line 1: expected JSON"),
         ('{"a": 1}\n{"a"', "line 2: not valid JSON"),
+        ('[{"a": 1},\n{"a": 2},\n]', "line 3: .*; delete the comma before ']'"),
+        ('[{"a": [1, 2, ]}]', "line 1: .*; delete the comma before ']'"),
+        ('{"a": 1}\n{"a": 2, }', "line 2: .*; delete the comma before '}'"),
+        ('{"a": 1}\n{"a": 2},\n', "line 2: .*; delete the comma behind the record"),
+        ('{"a": 1},\n{"a": 2},\n', "line 1: .*; delete the comma behind the record"),
         ("[{}]\n{}", "line 2: there is text behind the list"),
         ("[" * 100_000, "nested too deeply"),
     ],
