@@ -3,9 +3,11 @@
 What was observed is a mixture of right annotations and of wrong ones of several kinds.
 What wrong ones look like is known from errors that are planted into the observed
 annotations: each is given another type, say, and the same features are computed. A
-logistic regression of right against each kind gives the ratios of their densities. The
-share of each kind, and how probable it is that one annotation is of that kind, follow
-by expectation and maximisation [1]_.
+logistic regression of right against each kind gives the ratios of their densities, and
+how probable it is that one annotation is of a kind follows from its share [1]_. The
+shares cannot be learned by maximum likelihood: errors among what is observed are taken
+for right as far as they are not expected. They follow from where what is right hardly
+is [2]_.
 
 With little data the regression is what the odds of the model say (`prior`); it learns
 from the data where these are wrong, as of words that the model has not seen.
@@ -14,6 +16,8 @@ References
 ----------
 .. [1] M. Saerens, P. Latinne, C. Decaestecker (2002). Adjusting the outputs of a
    classifier to new a priori probabilities. Neural Computation 14.
+.. [2] C. Scott (2015). A rate of convergence for mixture proportion estimation, with
+   application to learning from noisy labels. AISTATS.
 """
 
 from __future__ import annotations
@@ -29,14 +33,20 @@ Floats = NDArray[np.float64]
 USUAL = 0.003
 """Share of each kind of error before anything is seen."""
 
-WEIGHT = 1.0
-"""The weight of the prior, in multiples of the annotations. Planted errors are spread
-wider than those of one annotator, so that shares which follow the data alone shrink to
-nothing.
-"""
+PARTS = 0.25, 0.5, 0.75
+"""Parts of the errors of a kind by which their number is estimated."""
+
+FEWEST = 2.0
+"""Errors of each kind that are expected beside those counted, so that none is ruled out."""
+
+MOST_SHARE = 0.25
+"""Largest share of a kind."""
 
 STEPS = 10
-"""Rounds of expectation and maximisation."""
+"""Rounds in which the regression and the shares are estimated in turn."""
+
+ROUNDS = 20
+"""Rounds in which chances are scaled to the number of errors."""
 
 MOST = 4_000
 """Annotations, and planted errors of a kind, from which the regression learns."""
@@ -89,6 +99,7 @@ def chances_of(mixture: Mixture) -> Floats:
     slopes, always = mixture.prior[:-1], mixture.prior[-1]
     centre = np.vstack([slopes * deviation[:, None], mean @ slopes + always])
     share = np.full(kinds, mixture.usual)
+    unseen = FEWEST / n
     weights = centre
     target = np.zeros((len(rows), kinds + 1))
     known = np.repeat(np.arange(1, kinds + 1), [len(each) for each in planted])
@@ -99,9 +110,62 @@ def chances_of(mixture: Mixture) -> Floats:
         target[: len(learned), 1:] = wrong
         size = np.maximum(target.sum(axis=0), 1e-9)
         weights = _regression(rows, target, weights, centre, np.log(size[1:] / size[0]))
-        found = _responsible(every, weights, share)
-        share = (found.mean(axis=0) + WEIGHT * mixture.usual) / (1.0 + WEIGHT)
-    return _responsible(every, weights, share)
+        counted = _counted(every, rows[len(learned) :], known - 1, weights, share)
+        share = np.minimum(counted + min(unseen, mixture.usual), MOST_SHARE)
+    most = min(counted.sum() + kinds * unseen, 1.0)
+    return _between(every, weights, share, counted.sum(), most)
+
+
+def _counted(
+    observed: Floats,
+    planted: Floats,
+    kind: NDArray[np.int64],
+    weights: Floats,
+    share: Floats,
+) -> Floats:
+    """Estimate the share of each kind among the annotations, (K,).
+
+    Of the errors of a kind a half are at least as suspicious as the median of those
+    planted, a quarter as the upper quartile; what is right hardly is. The number of
+    annotations beyond each quantile bounds the share, and the least bound counts [2]_.
+    An annotation is suspicious of a kind by its density against that of all else.
+    """
+    parts = np.array(PARTS)
+    against = _against(observed, weights, share)
+    of_planted = _against(planted, weights, share)
+    found = share.copy()
+    for k in np.unique(kind).tolist():
+        beyond = np.quantile(of_planted[kind == k, k], 1.0 - parts)
+        n = (against[:, k, None] >= beyond).sum(axis=0)
+        found[k] = (n / parts).min() / len(observed)
+    return found
+
+
+def _against(rows: Floats, weights: Floats, share: Floats) -> Floats:
+    """Compute the log-ratio of the density of each kind to that of all else, (n, K)."""
+    ratio = _log_ratio(rows, weights)
+    odds = np.exp(ratio) * share
+    right = max(1.0 - share.sum(), 0.1)
+    others = np.maximum(odds.sum(axis=1, keepdims=True) - odds, 0.0)  # rounding
+    return ratio - np.log(right + others)
+
+
+def _log_ratio(rows: Floats, weights: Floats) -> Floats:
+    """Compute the log-ratio of the density of each kind to that of what is right."""
+    return np.clip(rows @ weights[:-1] + weights[-1], -50.0, 50.0)
+
+
+def _between(
+    rows: Floats, weights: Floats, share: Floats, least: float, most: float
+) -> Floats:
+    """Compute the probability of each kind, (n, K); shares of errors that are too small
+    or too large by these probabilities are scaled, and their order stays.
+    """
+    used = share
+    for _ in range(ROUNDS):
+        total = max(_responsible(rows, weights, used).mean(axis=0).sum(), 1e-12)
+        used = used * min(max(total, least), most) / total
+    return _responsible(rows, weights, used)
 
 
 def _spread(rows: Floats, most: int) -> Floats:
@@ -113,7 +177,7 @@ def _spread(rows: Floats, most: int) -> Floats:
 
 def _responsible(rows: Floats, weights: Floats, share: Floats) -> Floats:
     """Compute the probability of each kind, (n, K), from log-ratios of densities."""
-    ratio = np.clip(rows @ weights[:-1] + weights[-1], -50.0, 50.0)
+    ratio = _log_ratio(rows, weights)
     odds = np.exp(ratio) * share / max(1.0 - share.sum(), 0.1)
     return odds / (1.0 + odds.sum(axis=1, keepdims=True))
 

@@ -454,13 +454,14 @@ class Evidence:
             unmarked=max(unmarked, 0),
             tokens=len(inside),
             upper=text[:1].isupper(),
-            cuts=not self._is_whole(i, span, inside),
+            cuts=not self.is_whole(i, span),
             rejected_string=self._elsewhere(string, i, span),
             rejected_shape=self._elsewhere(shape, i, span),
         )
 
-    def _is_whole(self, i: int, span: Span, inside: range) -> bool:
+    def is_whole(self, i: int, span: Span) -> bool:
         """Tell whether a span begins and ends where tokens do."""
+        inside = self.inside(i, span)
         return (
             len(inside) > 0
             and self._starts[i][inside[0]] == span.start

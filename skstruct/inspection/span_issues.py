@@ -17,6 +17,7 @@ from .._data.spans import Span
 from .chances import Floats, Mixture, chances_of
 from .findings import Finding
 from .planted_errors import (
+    MOST,
     chosen_places,
     cut_ends,
     left_out,
@@ -144,11 +145,13 @@ def _missing(evidence: Evidence, draw: random.Random) -> Iterator[Finding]:
     """Yield spans that are probable, where no annotation says anything."""
     known = []
     candidates = []
+    mentions: dict[str, list[Facts]] = {}
     for i, each in enumerate(evidence.judged):
         for span, p in evidence.candidates(i):
             facts = evidence.facts(i, span)
             if span in evidence.given[i]:
                 known.append(facts)
+                mentions.setdefault(evidence.text_of(i, span), []).append(facts)
             elif not meets(span, each.spans) and (
                 each.types is None or span.label in each.types
             ):
@@ -156,7 +159,10 @@ def _missing(evidence: Evidence, draw: random.Random) -> Iterator[Finding]:
     if not candidates:
         return
     observed = np.array([missing_features_of(facts) for *_, facts in candidates])
-    repeated = [left_out(facts, draw) for facts in known if facts.same >= OFTEN]
+    often = [row for row in mentions.values() if row[0].same >= OFTEN]
+    repeated = [
+        left_out(draw.choice(draw.choice(often)), draw) for _ in known[:MOST] if often
+    ]
     planted = [
         np.reshape(list(map(missing_features_of, each)), (len(each), len(MISSING)))
         for each in (known, repeated)

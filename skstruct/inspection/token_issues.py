@@ -1,36 +1,49 @@
 """Labels of tokens that are probably wrong, where labels are no segments: tags, say.
 
 The evidence is that of spans: probabilities by models that were not trained on the
-sequence, and what the rest of the corpus says of the word. Errors are planted at
-random, and systematically into a share of the mentions of a word.
+sequence, and what the rest of the corpus says of the word and of words that look like
+it. Errors are planted at random, and systematically into a share of the mentions of a
+word: models have learned these, so that the words that look alike and the confusions
+of the label elsewhere speak against them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import ndtr
 
 from .._data.elements import word_of
 from .chances import Floats, Mixture, chances_of
 from .error_lists import around
 from .findings import Finding
 from .out_of_fold import OutOfFold
-from .planted_errors import SHARES
-from .span_evidence import LEAST, OFTEN, USUALLY_REJECTED
+from .planted_errors import MINORITY, MOST_LEARNED
+from .span_evidence import LEAST, OFTEN, USUALLY_REJECTED, shape_of
 from .span_issues import LISTED
 from .type_votes import PSEUDO_VOTES_OF_STRING, UNSURE
 
 Ints = NDArray[np.int64]
 
+Matrix: TypeAlias = sparse.csr_matrix
+
+PLANTED = 2_000
+"""Systematic errors that are planted."""
+
+PSEUDO_VOTES = 0.1
+"""Words that have each label before any is seen."""
+
 FEATURES = (
     "given",
     "other",
     "odds",
+    "alike",
     "confused",
+    "taken",
     "seen",
     "same",
     "differently",
@@ -52,8 +65,12 @@ class TokenFacts(NamedTuple):
     odds : ndarray
         Log-odds of the best other label against the given one, by the other tokens of
         the same word, backed off to the model.
-    confused : ndarray
-        How often the model takes that other label for the given one.
+    alike : ndarray
+        How probable the label is by other words of the same shape and ending, each of
+        which votes once.
+    confused, taken : ndarray
+        How often models give other words with the label the best other one, among those
+        with the label, and among those that are given the other.
     same, differently : ndarray
         Other tokens of the word with the same label, and with another.
     rejected : ndarray
@@ -63,7 +80,9 @@ class TokenFacts(NamedTuple):
     given: Floats
     other: Floats
     odds: Floats
+    alike: Floats
     confused: Floats
+    taken: Floats
     same: Ints
     differently: Ints
     rejected: Ints
@@ -80,7 +99,9 @@ class TokenFacts(NamedTuple):
                 given,
                 other,
                 self.odds,
+                np.log(self.alike),
                 np.log(self.confused),
+                np.log(self.taken),
                 np.log1p(seen),
                 np.log1p(self.same),
                 np.log1p(self.differently),
@@ -108,18 +129,33 @@ class TokenEvidence:
         self.word = np.array([ids.setdefault(word, len(ids)) for word in words])
         self.marginals = marginals
         self.own = given
-        n, labels = marginals.shape
-        shape = len(ids), labels
-        ones = np.ones(n, np.int64)
-        self.counts = sparse.csr_matrix((ones, (self.word, given)), shape)
-        rejected = (marginals.argmax(axis=1) != given).astype(np.int64)
-        self.is_rejected = rejected
-        self.rejections = sparse.csr_matrix((rejected, (self.word, given)), shape)
+        best = marginals.argmax(axis=1)
+        self.is_rejected = (best != given).astype(np.int64)
         self.total = np.bincount(self.word, minlength=len(ids))
-        self.confused = np.full((labels, labels), 0.5)
-        rival, odds = self.rivals(given)
-        np.add.at(self.confused, (given, rival), odds > 0.0)
-        self.confused /= np.bincount(given, minlength=labels) + 1.0
+        self.counts = self._by_word(given)
+        self.rejections = self._by_word(given, self.is_rejected)
+        self.best = self._by_word(best)
+        labels = marginals.shape[1]
+        pair = given * labels + best
+        self.pairs = self._by_word(pair, self.is_rejected, labels**2)
+        self.alike = _votes_alike(self.counts, list(ids))
+
+    def _by_word(
+        self, of: Ints, weights: Ints | None = None, size: int | None = None
+    ) -> Matrix:
+        """Count by word and by a number of each token."""
+        ones = np.ones(len(of), np.int64) if weights is None else weights
+        shape = len(self.total), size or self.marginals.shape[1]
+        return sparse.csr_matrix((ones, (self.word, of)), shape)
+
+    def _elsewhere(self, counts: Matrix, of: Ints) -> Floats:
+        """Return how often a number occurs with other words, for each token."""
+        everywhere = np.asarray(counts.sum(axis=0)).ravel()
+        return everywhere[of] - self._here(counts, of)
+
+    def _here(self, counts: Matrix, of: Ints) -> Ints:
+        """Return how often a number occurs with the word of each token."""
+        return np.asarray(counts[self.word, of]).ravel()
 
     def rivals(self, given: Ints) -> tuple[Ints, Floats]:
         """Return the best other label of each token, and its log-odds."""
@@ -138,19 +174,46 @@ class TokenEvidence:
         rest = self.marginals.copy()
         p = rest[n, given].copy()
         rest[n, given] = 0.0
-        rival, odds = self.rivals(given)
+        best = rest.argmax(axis=1)
+        odds = self.rivals(given)[1]
         mine = (given == self.own).astype(np.int64)
-        same = np.asarray(self.counts[self.word, given]).ravel() - mine
-        rejected = np.asarray(self.rejections[self.word, given]).ravel()
+        same = self._here(self.counts, given)
+        of_label = self._elsewhere(self.counts, given)
+        taken = self._elsewhere(self.pairs, given * rest.shape[1] + best) + 0.5
+        rejected = self._here(self.rejections, given) - mine * self.is_rejected
         return TokenFacts(
             given=p,
             other=rest.max(axis=1),
             odds=odds,
-            confused=self.confused[given, rival],
-            same=same,
-            differently=self.total[self.word] - 1 - same,
-            rejected=rejected - mine * self.is_rejected,
+            alike=self.alike[self.word, given],
+            confused=taken / (of_label + 1.0),
+            taken=taken / (self._elsewhere(self.best, best) + 1.0),
+            same=same - mine,
+            differently=self.total[self.word] - 1 - same + mine,
+            rejected=rejected,
         )
+
+
+def _votes_alike(counts: Matrix, words: list[Any]) -> Floats:
+    """Compute how probable each label is of each word, by other words of the same shape
+    and ending, (n_words, L); each word has one vote, for its labels in proportion.
+    """
+    forms: dict[Any, int] = {}
+    texts = map(str, words)
+    form = np.array(
+        [
+            forms.setdefault((shape_of(text), text[-2:].casefold()), len(forms))
+            for text in texts
+        ]
+    )
+    own = counts.toarray() / np.asarray(counts.sum(axis=1))
+    n, labels = own.shape
+    of_forms = np.zeros((len(forms), labels))
+    np.add.at(of_forms, form, own)
+    alike = np.bincount(form)[form] - 1
+    usual = own.sum(axis=0) - own + PSEUDO_VOTES
+    usual /= n - 1 + PSEUDO_VOTES * labels
+    return (of_forms[form] - own + usual) / (alike + 1.0)[:, None]
 
 
 def issues_of_labels(found: OutOfFold) -> Iterator[Finding]:
@@ -196,12 +259,8 @@ def _chances(evidence: TokenEvidence) -> Floats:
     given = evidence.own
     draw = np.random.RandomState(0)
     other = given[draw.permutation(len(given))]  # as often as labels are
-    wrong = other != given
-    planted = evidence.facts(other)
-    random = planted.rows()[wrong]
-    repeated = _repeated(planted, draw)
-    often = wrong & (planted.same + planted.differently >= OFTEN)
-    kinds = [each for each in (random, repeated.rows()[often]) if len(each)]
+    random = evidence.facts(other).rows()[other != given]
+    kinds = [each for each in (random, planted_repeatedly(evidence, draw)) if len(each)]
     prior = np.zeros((len(FEATURES) + 1, len(kinds)))
     prior[FEATURES.index("given")] = -1.0
     prior[FEATURES.index("other")] = 1.0
@@ -209,18 +268,37 @@ def _chances(evidence: TokenEvidence) -> Floats:
     return np.minimum(chances_of(Mixture(observed, kinds, prior)).sum(axis=1), 1.0)
 
 
-def _repeated(facts: TokenFacts, draw: Any) -> TokenFacts:
-    """Return what would be known if a share of the mentions of the words had these
-    labels, as the model has learned then.
+def planted_repeatedly(evidence: TokenEvidence, draw: Any) -> Floats:
+    """Describe labels as if a share of the mentions of words had them, wrongly, and the
+    model had learned it; in rows.
+
+    Whoever misunderstands something decides about a word: each counts once, however
+    often it is mentioned. Half of the labels are as frequent as others, the others are
+    any.
     """
-    share = draw.uniform(*SHARES, len(facts.given))
-    n = facts.same + facts.differently
-    wrong = np.round(share * n).astype(np.int64)
-    return facts._replace(
-        given=share + (1.0 - share) * facts.given,
-        other=(1.0 - share) * facts.other,
+    often = evidence.total[evidence.word] > OFTEN
+    n = len(evidence.own)
+    usual = draw.permutation(evidence.own)
+    any_label = draw.randint(evidence.marginals.shape[1], size=n)
+    label = np.where(draw.uniform(size=n) < 0.5, usual, any_label)
+    weight = (often & (label != evidence.own)) / evidence.total[evidence.word]
+    if not weight.any():
+        return np.zeros((0, len(FEATURES)))
+    chosen = draw.choice(n, PLANTED, p=weight / weight.sum())
+    facts = TokenFacts(*(each[chosen] for each in evidence.facts(label)))
+    share = draw.uniform(*MINORITY, PLANTED)
+    mentions = facts.same + facts.differently
+    wrong = np.round(share * mentions).astype(np.int64)
+    level = share * draw.uniform(size=PLANTED) ** 2
+    learned = np.minimum(level * np.exp(draw.normal(size=PLANTED)), MOST_LEARNED)
+    lead = np.maximum(facts.other - facts.given, 1e-9)
+    usually = ndtr(np.log(lead / (1.0 + lead) / np.maximum(level, 1e-9)))
+    new = facts._replace(
+        given=learned + (1.0 - learned) * facts.given,
+        other=(1.0 - learned) * facts.other,
         odds=np.log((1.0 - share) / share),
         same=wrong,
-        differently=n - wrong,
-        rejected=wrong,
+        differently=mentions - wrong,
+        rejected=draw.binomial(wrong, usually),
     )
+    return new.rows()[wrong > 0]

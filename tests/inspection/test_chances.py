@@ -47,3 +47,24 @@ def test_with_little_data_the_prior_speaks():
     low, high = chances_of(given)[:, 0]
     assert low < 0.01 < 0.5 < high
     assert chances_of(given._replace(observed=np.zeros((0, 1)))).shape == (0, 1)
+
+
+def test_errors_are_counted_however_few_are_usual():
+    """By maximum likelihood, errors that are not expected would be taken for right."""
+    draw = np.random.RandomState(0)
+    observed = draw.normal(size=(4000, 2))
+    observed[:200] = draw.normal(size=(200, 2)) + [4.0, 4.0]
+    planted = draw.normal(size=(800, 2)) * [1.0, 1.5] + [4.0, 3.5]
+    prior = np.array([[1.0], [0.0], [0.0]])
+    chance = chances_of(Mixture(observed, [planted], prior, usual=1e-4))[:, 0]
+    assert chance.sum() == pytest.approx(200, rel=1 / 3)
+    assert chance[:200].mean() > 0.7 > 0.01 > chance[200:].mean()
+
+
+@pytest.mark.parametrize("n", [50, 500, 5000])
+def test_where_nothing_is_wrong_few_errors_are_expected(n):
+    draw = np.random.RandomState(0)
+    planted = [draw.normal(size=(400, 2)) + 5.0, draw.normal(size=(400, 2)) - 5.0]
+    prior = np.array([[1.0, -1.0], [0.0, 0.0], [0.0, 0.0]])
+    chances = chances_of(Mixture(draw.normal(size=(n, 2)), planted, prior))
+    assert chances.sum() < 4.5

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from skstruct.inspection.out_of_fold import OutOfFold
-from skstruct.inspection.token_issues import FEATURES, TokenEvidence, issues_of_labels
+from skstruct.inspection.token_issues import (
+    FEATURES,
+    TokenEvidence,
+    issues_of_labels,
+    planted_repeatedly,
+)
 
 CLASSES = np.array(["D", "N", "V"])
 
@@ -37,7 +42,47 @@ def test_wrong_labels_come_first(wrong):
     first = issues[: len(wrong)]
     assert {each.sequence for each in first} == wrong
     assert all(each[1:5] == (1, 2, "V", "N") for each in first)
-    assert all(each.kind == "other label" and each.chance > 0.5 for each in first)
+    assert all(each.kind == "other label" for each in first)
+    assert len(issues) == len(wrong)
+
+
+def test_the_chance_of_one_error_in_a_small_corpus():
+    assert [each.chance > 0.5 for each in issues_of_labels(found({7}))] == [True]
+
+
+def test_words_that_look_alike_say_what_is_usual():
+    """Each votes once, and no word for itself."""
+    words = ["walked"] * 5 + ["talked", "dog"]
+    given = np.array([2, 2, 2, 2, 2, 0, 1])
+    alike = TokenEvidence(np.full((7, 3), 1 / 3), given, words).alike
+    walked, talked, dog = alike
+    assert walked[0] > 0.5 > walked[2] and talked[2] > 0.5 > talked[0]
+    assert alike.sum(axis=1) == pytest.approx([1.0] * 3)
+    assert dog[0] == pytest.approx(dog[2])
+
+
+def test_what_models_confuse_is_counted_with_other_words():
+    marginals = np.array([[0.1, 0.8, 0.1]] * 4)
+    words = ["dog", "dog", "cat", "cow"]
+    given = np.array([2, 2, 2, 1])
+    facts = TokenEvidence(marginals, given, words).facts(given)
+    assert facts.confused[0] == pytest.approx(1.5 / 2)  # of cat, V as well
+    assert facts.confused[2] == pytest.approx(2.5 / 3)  # of both dogs
+    assert facts.taken[2] == pytest.approx(2.5 / 4)
+
+
+def test_a_systematic_error_is_planted_into_half_of_the_mentions_at_most():
+    corpus = found(set())
+    marginals = np.concatenate(corpus.marginals)
+    given = np.tile([0, 1], 200)
+    words = [word for row in corpus.tokens for word in row]
+    evidence = TokenEvidence(marginals, given, words)
+    rows = planted_repeatedly(evidence, np.random.RandomState(0))
+    same, differently = (
+        np.expm1(rows[:, FEATURES.index(name)]) for name in ("same", "differently")
+    )
+    assert len(rows) > 100 and np.all((same >= 0.99) & (same <= differently))
+    assert np.mean(same + differently < 20) > 0.8  # each word counts once: dogs are 20
 
 
 def test_of_one_label_nothing_is_wrong():
