@@ -24,6 +24,7 @@ from skstruct.features import TokenPredictions
 TEXT = TEXTS * 3, WORDS * 3
 LABELLED = CHARACTERS * 3, PLACES * 3
 PROSE = TEXTS_OF_SPANS * 5, SPANS * 5
+NESTED = PROSE[0], [[*spans, (*spans[0][:2], "ANY")] for spans in PROSE[1]]
 ROWS = (
     [np.eye(3)[["abc".index(c) for c in text]] for text in TEXTS * 3],
     LABELLED[1],
@@ -74,6 +75,11 @@ METAS = {
         SpanTagger,
         lambda **given: perceptron(**{"features": "auto", **given}),
         PROSE,
+    ),
+    "span tagger of two chains": (
+        lambda p: SpanTagger(p, overlap="by-type"),
+        lambda **given: perceptron(**{"features": "auto", **given}),
+        NESTED,
     ),
     "sets": (lambda p: SpanSets(SpanTagger(p), recall=0.5, cv=2), crf, PROSE),
     "reranker": (reranker, perceptron, LABELLED),

@@ -74,8 +74,9 @@ def types_apart(
         else:
             group.append(kind)
     found = found or [[]]
-    others = set() if held_out is None else {span.label for span in held_out.spans}
-    for kind in sorted(others.difference([None], *found)):
+    spans = [] if held_out is None else held_out.spans
+    others = {span.label for span in spans if span.label is not None}
+    for kind in sorted(others.difference(*found)):
         near = neighbours.get(kind, set())
         next((each for each in found if near.isdisjoint(each)), found[0]).append(kind)
     return found

@@ -281,7 +281,8 @@ class Savable(KeepsState, SaysWhy):
               data held out; None likewise.
 
             For an estimator around others, numbers of labels, features and weights are
-            those of the innermost model; bytes are those of all.
+            those of the innermost model, and sums if a span tagger has several chains
+            of labels; bytes are those of all.
 
         Raises
         ------
@@ -314,7 +315,7 @@ class Savable(KeepsState, SaysWhy):
             "made_by": " ".join(repr(self).split()),
             "version": model.version,
             "n_iter": getattr(self, "n_iter_", getattr(inner, "n_iter_", None)),
-            **dict(zip(names, model.sizes())),
+            **dict(zip(names, _sizes_of_all(self, model))),
             "compressed": model.packed,
             "file_bytes": sizes[0],
             "training_bytes": sizes[1] - sizes[0],
@@ -331,6 +332,26 @@ class Savable(KeepsState, SaysWhy):
             wrong = f"a {type(self).__name__} cannot be saved; can be: {', '.join(sorted(_REGISTRY))}"
             raise TypeError(wrong)
         check_is_fitted(self)
+
+
+def _sizes_of_all(estimator: Any, model: Any) -> list[int | None]:
+    """Add up the sizes of a model and of those of further chains of labels."""
+    chains = [each for layer in layers(estimator) for each in _chains_in(layer)]
+    models = [model, *(_model_in(chain) for chain in chains)]
+    return [
+        None if None in sizes else sum(sizes)
+        for sizes in zip(*(each.sizes() for each in models))
+    ]
+
+
+def _chains_in(layer: Any) -> list[Any]:
+    return vars(layer).get("chains_") or []
+
+
+def _model_in(estimator: Any) -> Any:
+    return next(
+        vars(each)["_model"] for each in layers(estimator) if "_model" in vars(each)
+    )
 
 
 def memory_of(value: Any) -> int:

@@ -24,7 +24,9 @@ from .._data.text import as_texts, groups_of, tokenized
 from .._data.types import Corpus, Given, Self, Texts, Weights
 from .._saving.container import require
 from .._saving.registry import savable
+from .._saving.states import FITTED
 from .._sklearn import sample_weights, with_callbacks
+from .._training.callbacks import epoch_context
 from .._training.parameters import (
     documented,
     inner_estimator,
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from .._data.known_spans import KnownSpans
     from .._data.pieces import Pieces
     from .probability_tagger import MinProba
+    from .span_chains import Part
 
 
 SCHEMES = "BIOES", "BILOU", "BIO", "IOB1", "BMES"
@@ -251,31 +254,68 @@ class SpanTagger(SpanAnalyses, SpanTraining):
             or overlap others; or are across several pieces.
         """
         self._validate_params()
-        chains: dict[str, Any] = {}
         if self.overlap == BY_TYPE:
-            own, *others = parts_by_type(X, y, X_val, y_val)
+            parts = parts_by_type(X, y, X_val, y_val)
             if self.align == "error":
                 self._report_by_type(as_texts(X), y)  # errors name places in all of y
-            if others:
-                X = SharedTexts(as_texts(X))
-                X_val = None if X_val is None else SharedTexts(as_texts(X_val, "X_val"))
-            y = own.y
-            y_val = own.y_val
-            chains["chains_"] = [
-                clone(self)
-                .set_params(overlap="error")
-                .fit(X, part.y, sample_weight, X_val=X_val, y_val=part.y_val, **params)
-                for part in others
-            ]
+            if len(parts) > 1:
+                return self._fit_chains(parts, X, y, sample_weight, X_val, params)
         before = vars(self).get("tagger_")
         try:
             return self._fit_tagger(X, y, sample_weight, X_val, y_val, params)
         finally:  # an interrupt may leave a new tagger, too
             if vars(self).get("tagger_") is not before:
                 vars(self).pop("chains_", None)
-                vars(self).update(chains)
-                parts = [self, *chains.get("chains_", [])]
-                self.alignment_ = summed([each.alignment_ for each in parts])
+                if self.overlap == BY_TYPE:
+                    self.chains_ = []
+
+    def _fit_chains(
+        self,
+        parts: list[Part],
+        X: Texts,
+        y: Corpus,
+        sample_weight: Weights,
+        X_val: Given,
+        params: dict[str, Any],
+    ) -> Self:
+        """Fit a chain of labels for each part of the spans; ``fit`` calls it.
+
+        If a callback stops the fit, or Ctrl-C, those that were begun are kept.
+        """
+        context = self._init_callback_context(max_subtasks=len(parts))
+        events = epoch_context(context, self, X, y)
+        texts = SharedTexts(as_texts(X))
+        held_out = None if X_val is None else SharedTexts(as_texts(X_val, "X_val"))
+        done: list[Any] = []
+        events.begin_fit()
+        for part in parts:
+            chain = clone(self).set_params(overlap="error")
+            if hasattr(chain, "set_callbacks"):
+                chain.set_callbacks()  # this fit tells them
+            given = {"X_val": held_out, "y_val": part.y_val, **params}
+            try:
+                with events.member(chain, None, X, part.y, "fit-chain"):
+                    chain.fit(texts, part.y, sample_weight, **given)
+            except KeyboardInterrupt as error:
+                done += [chain] if hasattr(chain, "tagger_") else []
+                if done:
+                    error.args = ()  # more is kept than the chain may have said
+                    self._take_chains(done)
+                raise
+            done.append(chain)
+            if events.stopped:
+                break
+        events.end_fit(None)
+        self._take_chains(done)
+        return self
+
+    def _take_chains(self, chains: list[Any]) -> None:
+        """Become the model of some chains."""
+        own, *others = chains
+        fitted = {a: v for a, v in vars(own).items() if FITTED.match(a)}
+        vars(self).update(fitted, chains_=others)
+        self.alignment_ = summed([each.alignment_ for each in chains])
+        share_encoders(each.tagger_ for each in chains)
 
     # -- before fitting ----------------------------------------------------------------
     def tokens(self, X: Texts) -> list[list[tuple[int, int]]]:

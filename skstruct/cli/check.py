@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import clone
 
 from .._data.elements import word_of
+from .._data.nested import overlapping_pairs
 from .._data.places import counted
 from ..datasets.formats.span_writing import write_spans
 from ..inspection import label_issues
@@ -343,7 +344,8 @@ def _write_tasks(file: Any, findings: Findings, corpus: Corpus, format: str) -> 
     of_text: dict[int, list[Finding]] = {}
     for finding in findings:
         of_text.setdefault(finding.sequence, []).append(finding)
-    spans = [corrected(corpus.y[i], found) for i, found in of_text.items()]
+    nested = any(map(overlapping_pairs, corpus.y))
+    spans = [corrected(corpus.y[i], found, nested) for i, found in of_text.items()]
     metadata = [_about(corpus, i, found) for i, found in of_text.items()]
     write_spans(file, [corpus.X[i] for i in of_text], spans, format, metadata=metadata)
 

@@ -132,23 +132,31 @@ def _by_suspicion(finding: Finding) -> tuple[Any, ...]:
 
 
 def corrected(
-    spans: Iterable[Sequence[Any]], findings: Iterable[Finding]
+    spans: Iterable[Sequence[Any]], findings: Iterable[Finding], nested: bool = False
 ) -> list[tuple[int, int, str]]:
-    """Change the spans of a text as its findings suggest."""
+    """Change the spans of a text as its findings suggest.
+
+    ``nested``: spans of different types may overlap.
+    """
     wrong = set()
     new = []
     for each in findings:
-        wrong.add((each.start, each.end))
+        wrong.add((each.start, each.end, each.given))
         if each.suggested is not None:
             new.append((*(each.other or (each.start, each.end)), each.suggested))
     stay = [
         tuple(span)
         for span in spans
-        if (span[0], span[1]) not in wrong and span[2] is not None
+        if tuple(span) not in wrong and span[2] is not None
     ]
+
+    def meet(one: Sequence[Any], two: Sequence[Any]) -> bool:
+        overlap = one[0] < two[1] and two[0] < one[1]
+        return overlap and (not nested or one[2] == two[2])
+
     free = [
         span
         for k, span in enumerate(new)
-        if not any(a < span[1] and span[0] < b for a, b, _ in [*stay, *new[:k]])
+        if not any(meet(other, span) for other in [*stay, *new[:k]])
     ]
     return sorted([*stay, *free])

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from cli_cases import run
-from nested_cases import GOLD, TEST, X, Y, of_types, tagger
+from nested_cases import GOLD, TEST, X, Y, flat_taggers, of_types, tagger
 from serving_cases import call
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -176,6 +176,13 @@ def test_copies_files_pipelines_and_threads(tmp_path):
     assert pipeline.predict(TEST) == tagger().fit(X, Y).predict(TEST)
 
 
+def test_sizes_are_those_of_all_chains():
+    found = tagger().fit(X, Y).info()
+    flat = [each.info() for each in flat_taggers(X, Y)]
+    for name in ("labels", "features", "state_weights", "transition_weights"):
+        assert found[name] == sum(each[name] for each in flat)
+
+
 def test_held_out_texts_and_weights():
     early = StructuredPerceptron(random_state=0, early_stopping=True)
     model = tagger(early).fit(X, Y, X_val=TEST, y_val=GOLD)
@@ -304,17 +311,20 @@ def test_the_service_answers_with_all_spans():
     assert [len(row) for row in rows] == list(map(len, model.predict(TEST[:2])))
 
 
-def test_an_interrupt_leaves_chains_of_one_fit():
+@pytest.mark.parametrize("kind, n", [("protein", 0), ("DNA", 1)])
+def test_an_interrupt_leaves_chains_of_one_fit(kind, n):
     class Interrupted(StructuredPerceptron):
         def fit(self, X, y, *args, **given):
             super().fit(X, y, *args, **given)
-            if any("protein" in str(label) for labels in y for label in labels):
+            if any(kind in str(label) for labels in y for label in labels):
                 raise KeyboardInterrupt
             return self
 
-    model = tagger().fit(X, of_types(Y, {"protein"}))
+    model = tagger().fit(X, of_types(Y, {"cell"}))
     assert model.chains_ == []
     model.set_params(tagger=Interrupted(random_state=0))
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
-    assert len(model.chains_) == 1 and model.score(TEST, GOLD) > 0.95
+    known = {"protein", "cell"} | ({"DNA"} if n else set())
+    assert len(model.chains_) == n
+    assert model.score(TEST, of_types(GOLD, known)) > 0.95

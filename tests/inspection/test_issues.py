@@ -158,6 +158,19 @@ def test_planted_spans_are_found_by_their_kind():
     assert right == [(5, 8, "PER"), spans[70][1]]
 
 
+def test_spans_that_overlap_are_corrected_one_by_one():
+    spans = [(0, 6, "gene"), (0, 6, "protein"), (0, 15, "DNA")]
+    about = {"probability": 0.9, "score": 0.9}
+    findings = [
+        Finding(0, 0, 6, "gene", None, **about),
+        Finding(0, 0, 15, "DNA", "RNA", **about),
+        Finding(0, 7, 15, None, "part", **about),
+    ]
+    nested = corrected(spans, findings, nested=True)
+    assert nested == [(0, 6, "protein"), (0, 15, "RNA"), (7, 15, "part")]
+    assert corrected(spans, findings) == [(0, 6, "protein")]
+
+
 def test_what_is_not_annotated_is_not_missing():
     texts = ["Ann met Tom ."] * 20
     full = [[(0, 3, "PER"), (8, 11, "PER")] for _ in texts]
