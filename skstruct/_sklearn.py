@@ -277,9 +277,13 @@ def _fitted_of(estimator: Any) -> dict[str, Any]:
 
 
 @functools.cache
-def _parameters_of(cls: type) -> frozenset[str]:
-    """Return the names of the parameters of an estimator's constructor."""
-    return frozenset(inspect.signature(cls).parameters)
+def _parameters_of(cls: Any) -> frozenset[str]:
+    """Return the names of the parameters of an estimator's constructor.
+
+    The signature is that of ``__init__``: Python 3.10 would give that of ``__new__``
+    for the class itself.
+    """
+    return frozenset(inspect.signature(cls.__init__).parameters) - {"self"}
 
 
 @functools.cache

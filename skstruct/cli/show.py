@@ -164,7 +164,7 @@ def _about(model: Any, taggers: list[Any]) -> dict[str, Any]:
     """Say what there is to say of a model and its taggers, by name; None: nothing."""
     tagger = taggers[0]
     inside = tagger._model
-    defaults = inspect.signature(type(tagger)).parameters
+    defaults = inspect.signature(type(tagger).__init__).parameters
     around = {} if model is tagger else model.get_params(deep=False)
     parameters = {
         name: value for name, value in around.items() if isinstance(value, str)
