@@ -129,6 +129,15 @@ def documents_of(corpus: Corpus) -> Documents:
     return Documents(np.array(found, np.int64), known)
 
 
+def tell_unnamed(corpus: Corpus, known: bool) -> None:
+    """Say that the records of texts name no documents, where some are held out."""
+    if not known and corpus.kind.has_spans:
+        tell(
+            f"{corpus.name}: no record names its document, under a key such as doc_id: "
+            "each text is one; if texts belong together, the scores are too high"
+        )
+
+
 def folds_of(
     documents: np.ndarray,
     share: float | None,
@@ -190,11 +199,7 @@ def hold_out(
     """
     documents, known = documents_of(corpus)
     unit = "document" if known else corpus.kind.sequence
-    if not known and corpus.kind.has_spans:
-        tell(
-            f"{corpus.name}: no record names its document, under a key such as doc_id: "
-            "each text is one; if texts belong together, the scores are too high"
-        )
+    tell_unnamed(corpus, known)
     try:
         folds = folds_of(
             documents, arguments.holdout, arguments.cv, arguments.seed, unit

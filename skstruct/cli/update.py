@@ -26,7 +26,7 @@ from .cards import counts_of, options_of, sources_of, warn_if_learned
 from .common import CommandError, check_inputs, load_model, tell
 from .corpus import check_annotated, inputs_of, layout_of, read_files, with_types
 from .evaluate import look_of
-from .held_out import documents_of, folds_of, part_of
+from .held_out import documents_of, folds_of, part_of, tell_unnamed
 from .learnable import check_learned
 from .learning import learn, reset_session_parameters, save_partial, to_learn, write
 from .located import locating
@@ -181,6 +181,7 @@ def _held_out(arguments: Arguments, corpus: Corpus) -> tuple[np.ndarray, str]:
     """Return which sequences are held out, an array of bool, and what they are."""
     documents, is_known = documents_of(corpus)
     unit = "document" if is_known else corpus.kind.sequence
+    tell_unnamed(corpus, is_known)
     try:
         (out,) = folds_of(documents, arguments.holdout, None, arguments.seed, unit)
     except CommandError as error:

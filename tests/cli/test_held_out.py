@@ -188,3 +188,25 @@ def test_the_worst_texts_show_what_was_given_and_found(tmp_path, capsys):
     assert 'given 0-2 "To" PER; found 0-3 "Tom" PER' in out
     assert "mistakes are probably wrong annotations" in out and "skstruct check" in out
     assert err.count("not end where tokens do") == 1 and "30 texts" in err
+
+
+@pytest.mark.parametrize("key", ["doc", "meta", "other"])
+def test_documents_are_held_out_whole_or_it_is_said(key, capsys, tmp_path):
+    """Also where a model goes on learning."""
+    path = tmp_path / "a.jsonl"
+    named = (lambda k: {"doc": k}) if key == "meta" else (lambda k: k)
+    rows = [
+        {"text": f"Ann{i} ran to {x}", "spans": [[0, 4, "PER"]], key: named(f"d{i}")}
+        for i in range(5)
+        for x in ("Rome", "Oslo")
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    given = path, "-m", tmp_path / "m", "-a", "perceptron", "--holdout", ".2"
+    for more in ((), ("--update", tmp_path / "old")):
+        options = [path, *given[1:3], *given[5:]] if more else given
+        code, out, err = run_train(capsys, *options, *more)
+        assert code == 0, err
+        assert ("2 texts held out" in out) == (key == "other")
+        assert ("1 document held out" in out) == (key != "other")
+        assert ("no record names its document" in err) == (key == "other")
+        (tmp_path / "m").rename(tmp_path / "old")

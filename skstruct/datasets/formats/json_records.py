@@ -348,6 +348,8 @@ def annotation_of(
             label = None
     elif isinstance(row, list | tuple) and len(row) == 3:
         start, end, label = row
+        if type(start) is str and type(label) is int:  # the label comes first
+            raise _no_span(row, f"{place}, span {k}", fields)
     else:
         raise _no_span(row, f"{place}, span {k}", fields)
     if type(label) is not str:

@@ -359,10 +359,13 @@ def _annotated(
     if reading.omitted and not reading.n_starts and reading.options.start is not None:
         raise ValueError(reading.omitted)
     if reading.keys and not reading.n_listed:
+        is_span = {"start", "end", "label"} <= {key.lower() for key in reading.keys}
+        advice = "; records of one span each are read from tables alone: write CSV"
         warnings.warn(
             f"{name}: no record has spans, which are a list under one of the "
             f"keys {', '.join(SPAN_KEYS)}, or results of the type labels (Label "
             f"Studio); the first record has the keys {', '.join(reading.keys)}"
+            f"{advice if is_span else ''}"
         )
     if told := contents.left_out():
         warnings.warn(f"{name}: left out: {told}")

@@ -216,3 +216,19 @@ def test_spans_under_two_keys():
     with pytest.warns(UserWarning, match="left out: 2 spans"):
         X, _, faults = read_spans([faulty, two], on_error="list")
     assert X == ["Ann ran"] and len(faults) == 1
+
+
+def test_a_label_before_its_offsets_is_shown():
+    """It is no label that is a number."""
+    with pytest.raises(
+        ValueError, match=r"expected \[start, end, label\].*'PER', 0, 3"
+    ):
+        read_spans([{"text": "Ann ran", "spans": [["PER", 0, 3]]}])
+
+
+def test_records_of_one_span_each_are_told_apart():
+    rows = [{"text": "Ann ran", "start": 0, "end": 3, "label": "PER"}]
+    with pytest.warns(UserWarning, match="records of one span each .* write CSV"):
+        read_spans(rows)
+    with pytest.warns(UserWarning, match="keys text, label$"):
+        read_spans([{"text": "Ann ran", "label": "PER"}])
