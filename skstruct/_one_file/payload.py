@@ -172,7 +172,8 @@ def keys_of(model: ChainModel) -> Keys:
     L = len(model.labels)
     if type(encoder) not in _KEYS:
         refuse(
-            "tokens are rows of numbers; skstruct.inspection.coefficients gives the weights"
+            "tokens are rows of numbers; to read the weights, call "
+            "skstruct.inspection.coefficients"
         )
     for pattern in (
         encoder.templates.patterns if type(encoder) is PatternEncoder else ()

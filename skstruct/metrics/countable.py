@@ -88,8 +88,9 @@ def refuse_uncountable(
     method = PROBABLE.get(scorer)
     if method is not None and not hasattr(type(estimator), method):
         raise TypeError(
-            f"scoring={_named(scorer)} asks {method} of a model, which a "
-            f"{type(estimator).__name__} lacks: L1CRF and CalibratedTagger have it"
+            f"scoring={_named(scorer)} needs the method {method}, which a "
+            f"{type(estimator).__name__} lacks; use an L1CRF, or wrap the model "
+            "in a CalibratedTagger"
         )
     if isinstance(scorer, TaskScorer):
         scorer.refuse_task(task, type(estimator).__name__)

@@ -142,7 +142,7 @@ def read_parameters(
     for name, each in given.items():
         if name not in known:
             raise ValueError(
-                f"there is no parameter {name!r:.40}; there are {', '.join(known)}"
+                f"there is no parameter {name!r:.40}; choose one of {', '.join(known)}"
             )
         if name in options:
             raise ValueError(f"the option {name!r} is given twice")

@@ -228,7 +228,9 @@ def _page(models: dict[str, Any], name: str, text: str) -> Html:
     name = name or next(iter(models))
     shown = ""
     if name not in models:
-        raise Refused(404, f"there is no model {name!r}; there are {', '.join(models)}")
+        raise Refused(
+            404, f"there is no model {name!r}; choose one of {', '.join(models)}"
+        )
     if text.strip():
         try:
             X = [as_sequence(inputs_of(models[name]), text)]

@@ -93,7 +93,7 @@ def signature(model: Any) -> ModelSignature:
         return ModelSignature(inputs=Schema([tokens]))
     name = type(model).__name__
     raise ValueError(
-        f"this {name} does not say that it reads texts or tokens that are strings, and "
-        "MLflow has no word for others in sequences; log it without a signature, and "
-        "give predict lists"
+        "a signature of MLflow can only describe texts and tokens that are "
+        f"strings, and this {name} does not say that it reads these; log it "
+        "without a signature, and call predict with lists"
     )

@@ -149,7 +149,8 @@ class Request:
         if len(data) < expected and not in_chunks:
             raise Refused(
                 400,
-                f"the body has {len(data):,} bytes, and Content-Length says {expected:,}",
+                f"the body has {len(data):,} bytes, but Content-Length says "
+                f"{expected:,}",
             )
         return data
 
@@ -261,7 +262,8 @@ class Application:
         methods = self.routes.get(request.path)
         if methods is None:
             raise Refused(
-                404, f"there is no {request.path}; there are {', '.join(self.routes)}"
+                404,
+                f"there is no {request.path}; choose one of {', '.join(self.routes)}",
             )
         origin = request.environ.get("HTTP_ORIGIN", "")
         if request.method == "OPTIONS" and self._origins.allows(origin):

@@ -85,7 +85,7 @@ REFUSED = {
     of_rows: (
         ValueError,
         WHY
-        + "tokens are rows of numbers; skstruct.inspection.coefficients gives the weights",
+        + "tokens are rows of numbers; to read the weights, call skstruct.inspection.coefficients",
     ),
     behind_a_step: (
         ValueError,

@@ -378,7 +378,7 @@ def test_probabilities_of_no_labels_are_refused(kind, name, epochs):
 
 @pytest.mark.parametrize("name", ["expected_calibration_error", "sequence_log_loss"])
 def test_a_model_without_probabilities_is_refused(name, epochs):
-    with pytest.raises(TypeError, match="a StructuredPerceptron lacks: L1CRF and"):
+    with pytest.raises(TypeError, match="a StructuredPerceptron lacks; use an L1CRF"):
         perceptron(name, early_stopping=True).fit(*plain())
     assert epochs == []
 

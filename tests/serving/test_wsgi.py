@@ -95,7 +95,7 @@ def test_lengths(service):
         == 411
     )
     status, answer = asked(service, b"[[]]", CONTENT_LENGTH="9")
-    assert status == 400 and "4 bytes, and Content-Length says 9" in answer["error"]
+    assert status == 400 and "4 bytes, but Content-Length says 9" in answer["error"]
     for length in "5001", "9" * 5000:
         assert asked(service, b"[[]]", CONTENT_LENGTH=length)[0] == 413
     chunked = {
