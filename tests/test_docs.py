@@ -269,7 +269,7 @@ def test_what_a_page_names_exists(page):
         paths += [path for line in lines for path in re.findall(r"`(\w+/)`", line)]
         assert len(paths) > 40
     first = "|".join(["skstruct", *(FOLDERS if page in ABOUT_CODE else ())])
-    names = re.findall(rf"(?<![\w./])(?:{first})(?:\.(?!py\b)[A-Za-z_]\w*)+", text)
+    names = re.findall(rf"(?<![\w./-])(?:{first})(?:\.(?!py\b)[A-Za-z_]\w*)+", text)
     missing = {path for path in paths if not is_there(path)} - {
         "app.py",
         "ner.py",

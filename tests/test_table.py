@@ -163,11 +163,13 @@ PLUMBING = r"(get|set)_params|get_metadata_routing|set_\w+_request|set_callbacks
 """Methods of scikit-learn's."""
 
 ELSEWHERE = {"save": "save_and_load"}
+"""Methods that verbs of another name try."""
+
 MISSING_VERBS = (
     "write a function of this name, marked @verb, in a file of tests/verbs (those of "
     "inspection in looking.py), and in tests/verbs/lacks.py the models that lack it"
 )
-"""Methods that verbs of another name try."""
+"""What to do about names without a column."""
 
 COMMANDS_WITHOUT_MODELS = {"demo", "train", "check", "compare", "compile"}
 

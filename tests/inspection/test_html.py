@@ -1,18 +1,33 @@
 """Text as HTML: nothing of it becomes markup, and trees are arcs."""
 
+import inspect
 import pickle
 import re
 from html.parser import HTMLParser
 
-from skstruct import Segmenter, ShiftReduceParser, StructuredPerceptron
+import numpy as np
+import pytest
+
+from skstruct import (
+    Segmenter,
+    ShiftReduceParser,
+    StructuredPerceptron,
+    inspection,
+)
 from skstruct.inspection import (
+    Finding,
+    Findings,
     Html,
+    SpanThresholds,
+    TypeThreshold,
     errors,
     explain,
     feature_weights,
     render,
+    report,
     transition_weights,
 )
+from skstruct.inspection.html import Shown
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -40,7 +55,8 @@ class Reader(HTMLParser):
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         self.attributes += [name for name, _ in attrs]
-        self.open.append(tag)
+        if tag != "br":  # which has no end
+            self.open.append(tag)
 
     def handle_startendtag(self, tag, attrs):
         self.tags.append(tag)
@@ -113,6 +129,77 @@ def test_hostile_tokens_stay_text():
         render(tokens, trees)
     ) and "\u202e" not in render(tokens, trees)
     check(render(tokens, trees, other))
+
+
+def tree_of_hostile_tokens():
+    tokens = [(token, token) for token in HOSTILE]
+    arcs = [(min(t, 1), label) for t, label in enumerate(HOSTILE)]
+    parser = ShiftReduceParser(max_iter=1, random_state=0)
+    return explain(parser.fit([tokens], [arcs]), tokens)
+
+
+def hostile_findings():
+    kinds = "other type", "other boundary", "missing", "superfluous", "other label"
+    label = HOSTILE[0]
+    place = inspection.Where(label, id=label)
+    return Findings(
+        Finding(0, 0, 3, label, HOSTILE[1], 0.9, 0.8, kind, 0.7, label, place, (0, 2))
+        for kind in kinds
+    )
+
+
+def hostile_thresholds():
+    curve = np.array([1.0, 0.5]), np.array([0.5, 1.0]), np.array([0.9, 0.1])
+    rows = {label: TypeThreshold(0.5, 0.9, 0.8, 3) for label in HOSTILE}
+    return SpanThresholds(rows, dict.fromkeys(HOSTILE, curve))
+
+
+def of_errors(function):
+    """What a function of inspection says of labels that are all wrong."""
+    tagger, X, y = hostile_tagger()
+    return function(tagger, X, [labels[::-1] for labels in y])
+
+
+PICTURES = {
+    "Explanation": lambda: explain(hostile_tagger()[0], HOSTILE),
+    "TreeExplanation": tree_of_hostile_tokens,
+    "FeatureWeights": lambda: feature_weights(hostile_tagger()[0]),
+    "TransitionWeights": lambda: transition_weights(hostile_tagger()[0]),
+    "Errors": lambda: of_errors(errors),
+    "Report": lambda: of_errors(report),
+    "Findings": hostile_findings,
+    "SpanThresholds": hostile_thresholds,
+}
+"""By the name of its class each result that notebooks show, of hostile tokens and
+labels.
+"""
+
+
+def test_every_result_that_is_shown_is_tried():
+    shown = {
+        name
+        for name in inspection.__all__
+        if inspect.isclass(getattr(inspection, name))
+        and issubclass(getattr(inspection, name), Shown)
+    }
+    assert shown == set(PICTURES), (
+        f"enter {shown - set(PICTURES)} in PICTURES: a function that makes a result of "
+        "HOSTILE tokens and labels"
+    )
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_nothing_of_a_corpus_becomes_markup(name):
+    found = PICTURES[name]()
+    assert type(found).__name__ == name
+    for html in found._repr_html_(), found.to_html(HOSTILE[0]).fragment:
+        read = Reader(html)
+        assert "<script>alert(1)" in read.text
+        assert not {"script", "img", "a", "iframe"} & set(read.tags)
+        assert not [a for a in read.attributes if a[:2] == "on" or a in ("src", "href")]
+        assert "\u202e" not in html and "url(" not in html and "@import" not in html
+        assert len(html) < 400_000, "ten thousand characters are cut"
+        html.encode("utf-8")
 
 
 def test_hostile_texts_stay_text():
