@@ -72,7 +72,12 @@ class Card:
         }  # fmt: skip
         for name, kind in kinds.items():
             given = getattr(self, name)
-            if not isinstance(given, kind) or not is_plain(given):
+            if not isinstance(given, kind):
+                what = getattr(kind, "__name__", "dict or None")
+                raise ValueError(
+                    f"card: {name} must be a {what}, got {describe(given)}"
+                )
+            if not is_plain(given):
                 raise ValueError(
                     f"card: {name} must hold JSON values only, got {describe(given)}"
                 )
