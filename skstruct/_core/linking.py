@@ -17,8 +17,6 @@ from typing import Any
 
 from numba import version_info
 
-from . import passes
-
 try:
     from numba.core.codegen import JITCodeLibrary, ll
     from numba.core.compiler import Compiler
@@ -36,7 +34,6 @@ _EXTENDED = (
     (Compiler, "compile_extra"),
     (Compiler, "define_pipelines"),
     (ll, "parse_bitcode"),
-    *passes.EXTENDED,
 )
 """What is replaced here, or called."""
 
@@ -110,10 +107,17 @@ class _KernelCompiler(Compiler):
     """
 
     def define_pipelines(self) -> list[Any]:
-        return [passes.lean(pipeline) for pipeline in super().define_pipelines()]
+        # Where nothing is compiled, nobody waits for what this imports of numba.
+        from . import passes
+
+        pipelines = super().define_pipelines()
+        return [*map(passes.lean, pipelines)] if passes.ARE_KNOWN else pipelines
 
     def compile_extra(self, func: Any) -> Any:
-        self.state.flags = passes.Flags(self.state.flags)
+        from . import passes
+
+        if passes.ARE_KNOWN:
+            self.state.flags = passes.Flags(self.state.flags)
         enabled = gc.isenabled()
         gc.disable()
         try:

@@ -10,8 +10,8 @@ again without need, and are left out for kernels, with the same code for LLVM:
 * Settings are compared and hashed at each call of a function that is overloaded, by
   forty properties.
 
-The classes extended here are internal ones of numba, the same in 0.61 and 0.68; see
-:mod:`.linking`, which asks whether they are as known.
+The classes extended here are internal ones of numba, the same in 0.61 and 0.68. Where
+one lacks what is used of it, kernels go through numba's own passes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ except ImportError:
     NumbaFlags = InlineWorker = Block = InlineInlinables = object  # type: ignore[assignment,misc]
     NopythonRewrites = InlineClosureLikes = register_pass = None  # type: ignore[assignment,misc]
 
-EXTENDED = (
+_EXTENDED = (
     (NumbaFlags, "options"),
     (NumbaFlags, "values"),
     (Block, "copy"),
@@ -40,6 +40,9 @@ EXTENDED = (
     (InlineClosureLikes, "run_pass"),
 )
 """What is replaced here, or called."""
+
+ARE_KNOWN = all(hasattr(*one) for one in _EXTENDED)
+"""Whether numba has all of it; else kernels go through its own passes."""
 
 _NEEDLESS = InlineClosureLikes, NopythonRewrites
 
