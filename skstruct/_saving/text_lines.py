@@ -100,12 +100,26 @@ def numbered_lines(
             else os.fspath(path_or_file)
         )
         name = name if isinstance(name, str) else f"<{type(file).__name__}>"
-        yield name, _lines(file, name, watch, ends, tally)
+        is_of_lines = tally is not None or file is not path_or_file
+        yield name, _lines(file, name, watch, ends, tally, bool(watch) and is_of_lines)
         if tally is not None and tally.seen:
             tally.check(name)
 
 
-def _lines(file: Any, name: str, watch: Any, ends: str, tally: Tally | None) -> Any:
+OLD_LINE_ENDS = (
+    "its lines end in carriage returns alone; write line feeds, as tr '\\r' '\\n' does"
+)
+"""What is wrong with a file of one line that has others within."""
+
+
+def _lines(
+    file: Any,
+    name: str,
+    watch: Any,
+    ends: str,
+    tally: Tally | None,
+    is_of_lines: bool,
+) -> Any:
     number = 0
     accents = Accents()
     try:
@@ -116,6 +130,8 @@ def _lines(file: Any, name: str, watch: Any, ends: str, tally: Tally | None) -> 
                         f"{name}: expected a file opened in text mode, got one of bytes"
                     )
                 line = line.removeprefix("\ufeff")
+                if is_of_lines and "\n" not in line and "\r" in line.rstrip():
+                    raise ValueError(f"{name}: {OLD_LINE_ENDS}")
             if watch:
                 accents.see(line)
             yield number, line.rstrip(ends)

@@ -36,6 +36,17 @@ def test_lines(data, expected, tmp_path):
     assert lines_of(data, tmp_path) == list(enumerate(expected, start=1))
 
 
+def test_lines_that_end_in_carriage_returns_alone(tmp_path):
+    """A file of old programs is one line; it would be one token, or one sentence."""
+    with pytest.raises(ValueError, match="text: its lines end in carriage returns"):
+        lines_of(b"Ann PER\rran O\r\rBob PER\r", tmp_path)
+    with numbered_lines(tmp_path / "text", "utf-8", watch=False) as (_, lines):
+        assert len(list(lines)) == 1  # such as JSON, whose readers tell themselves
+    with numbered_lines(io.StringIO("a\rb\n"), "utf-8") as (_, lines):
+        assert list(lines) == [(1, "a\rb")]  # one line
+    assert lines_of(b"Ann PER\r", tmp_path) == [(1, "Ann PER")]
+
+
 def test_the_line_that_does_not_decode(tmp_path):
     with pytest.raises(ValueError, match="text, line 3: not valid utf-8"):
         lines_of(b"a\nb\n\xff\n", tmp_path)

@@ -280,6 +280,8 @@ def _grouped(
     """
     rows: list[Any] = []
     current: list[str] = ["", ""]
+    begun: dict[tuple[str, ...], int] = {}  # the lines where sentences begin
+    warned = False
     for row in table.rows:
         blank = not any(cell.strip() for cell in row.cells)
         names = [
@@ -290,9 +292,25 @@ def _grouped(
             yield rows
             rows = []
         current = [a or b for a, b in zip(names, current)]
+        if not rows and names[0]:
+            first = begun.setdefault(tuple(current), row.number)
+            if first != row.number and not warned:
+                warned = True
+                _warn_of_return(table, names[0], first, row.number)
         if blank:
             contents.lines.structure += row.n_lines
         else:
             rows.append(row)
     if rows:
         yield rows
+
+
+def _warn_of_return(table: Table, sentence: str, first: int, again: int) -> None:
+    """Warn of a sentence that begins twice: rows may have been sorted by something else,
+    or numbers begin anew in a document that no column names.
+    """
+    warn(
+        f"{table.name}, line {again}: sentence {sentence} begins again, after line "
+        f"{first}, and is read as another sentence; if rows of one sentence are apart, "
+        "sort the table; if numbers begin anew, add a column doc_id"
+    )

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..._data.places import describe
 from .column_lines import DOCUMENT_KEYS
 from .contents import FAULTY, NOT_ANNOTATED, Contents
-from .text_files import numbered_lines
+from .text_files import OLD_LINE_ENDS, numbered_lines
 
 if TYPE_CHECKING:
     from .span_files import AnnotationReader
@@ -335,6 +335,8 @@ def json_values(
         if line is None:
             return
         if line.lstrip()[0] not in '[{"':
+            if "\r" in line.strip():
+                raise ValueError(f"{name}: {OLD_LINE_ENDS}")
             expected = "JSON, or files NAME.txt and NAME.ann of brat"
             raise ValueError(
                 f"{name}, line {number}: expected {expected}, got {line!r:.60}"
@@ -420,14 +422,16 @@ def _several_parsed(text: str, name: str, number: int) -> Any:
     return found if len(found) > 1 else None
 
 
-def _comma_too_many(error: json.JSONDecodeError) -> str:
-    """Say which comma to delete, if that is what is wrong, as people write them."""
+def _hint_about(error: json.JSONDecodeError) -> str:
+    """Say what to change if the fault is a usual one: a comma too many, line ends."""
     before = error.doc[: error.pos].rstrip()
     behind = error.doc[error.pos :].lstrip()
     if behind[:1] == "," and not behind[1:].partition("\n")[0].strip():
         return "; delete the comma behind the record"
     if before[-1:] == "," and behind[:1] in ("]", "}"):
         return f"; delete the comma before {behind[0]!r}"
+    if behind and "\r" in error.doc.strip() and "\n" not in error.doc.strip():
+        return f"; {OLD_LINE_ENDS}"
     return ""
 
 
@@ -439,7 +443,7 @@ def _parsed(text: str, name: str, number: int) -> Any:
         where = f"{name}, line {number + error.lineno - 1}"
         raise ValueError(
             f"{where}: not valid JSON: {error.msg} (column {error.colno})"
-            f"{_comma_too_many(error)}"
+            f"{_hint_about(error)}"
         ) from None
     except RecursionError:
         raise ValueError(

@@ -16,6 +16,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ..._saving import text_lines
+from ..._saving.text_lines import OLD_LINE_ENDS as OLD_LINE_ENDS
 from ..._saving.text_lines import UNREADABLE as UNREADABLE
 from ..._saving.text_lines import UTF_16_MARKS as UTF_16_MARKS
 from ..._saving.text_lines import Accents as Accents

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import warnings
 
 import pytest
 from cli_cases import run
@@ -179,3 +180,23 @@ def test_quotation_marks_of_a_word_stay_where_no_program_has_written_them():
     assert read_tokens(io.StringIO(text))[0] == [['"hi"', '"', 'a "b"']]
     quoted = '"sentence_id"\t"word"\t"tag"\n"0"\t"hi"\t"X"\n"0"\t"b"\t"Y"\n'
     assert read_tokens(io.StringIO(quoted))[0] == [["hi", "b"]]
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "said"),
+    [
+        ("", "1,a 2,b 1,c 2,d", True),
+        ("", "1,a 1,b 2,c ,d", False),
+        ("doc_id,", "x,1,a x,1,b y,1,c y,2,d", False),
+        ("doc_id,", "x,1,a y,1,b x,1,c y,1,d", True),
+    ],
+)
+def test_sentences_that_begin_again_are_said(header, rows, said):
+    text = f"{header}sentence_id,token,ner\n" + ",O\n".join(rows.split()) + ",O\n"
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        X, _ = read_tokens(io.StringIO(text), "csv")
+    assert sum(map(len, X)) == 4
+    texts = [str(each.message) for each in told]
+    assert any("begins again" in each for each in texts) == said
+    assert len(texts) == said
