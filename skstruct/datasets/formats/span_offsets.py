@@ -272,7 +272,8 @@ def _with_other_unit(
     that it says this.
     """
     options = reading.options
-    if options.offsets != "auto" or count.unit not in _USUAL:
+    is_of_offsets = isinstance(error, SpanFault)
+    if not is_of_offsets or options.offsets != "auto" or count.unit not in _USUAL:
         return error
     other = _USUAL[1 - _USUAL.index(count.unit)]
     try:
@@ -292,9 +293,8 @@ def _with_other_unit(
         f"{covered:.80}, but {others}: correct the record, or pass "
         f"offsets={other!r} if all records count these"
     )
-    if isinstance(error, SpanFault):
-        return SpanFault(text, error.position)
-    return ValueError(text)
+    assert isinstance(error, SpanFault)
+    return SpanFault(text, error.position)
 
 
 def _known_alone(record: Any, spans: list[Any]) -> list[Span]:

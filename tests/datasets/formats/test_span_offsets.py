@@ -273,3 +273,14 @@ def test_what_nothing_tells_is_not_said():
         ValueError, match="the unit of other records is unknown: .* offsets='utf-16'"
     ):
         read_spans([*untold, odd])
+
+
+@pytest.mark.parametrize("text", ["Ann and Bob Lee ran.", "Zoë 🚒 and Bob Lee"])
+def test_no_unit_is_named_where_offsets_are_not_what_is_wrong(text, tmp_path):
+    """A span of several parts is an error in every unit."""
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    row = f"T1\tPER 0 3;12 15\t{text[:3]} {text[12:15]}\n"
+    (tmp_path / "a.ann").write_text(row, encoding="utf-8")
+    with pytest.raises(ValueError, match="is discontinuous") as told:
+        read_spans(tmp_path)
+    assert "units" not in str(told.value)
