@@ -20,6 +20,7 @@ from .._data.scheme_rules import are_chunks
 from .._data.source_layout import SourceLayout
 from .._data.spellings import parts_of
 from .._sklearn import outermost_value
+from .._taggers.abilities import inputs_of
 from ..datasets.formats.contents import Contents
 from ..datasets.formats.entry import TokenFormat
 from ..datasets.formats.head import Head
@@ -82,10 +83,12 @@ def check_learnable(arguments: Arguments, corpus: Corpus, task: str) -> None:
 
 def check_learned(arguments: Arguments, model: Any) -> None:
     """Raise if one label was learned: of a stream, or of spans where nobody said what
-    is none.
+    is none. Of trees the heads are learned, too.
     """
     labels = outermost_value(model, "classes_")
-    if labels is None or len(labels) > 1:
+    inputs = inputs_of(model)
+    has_heads = inputs is not None and inputs.task == TREES
+    if labels is None or len(labels) > 1 or has_heads:
         return
     only = "no label" if len(labels) == 0 else f"the label {str(labels[0])!r} alone"
     wrong = f"{arguments.files[0]}: {only} was learned"

@@ -180,6 +180,11 @@ def test_decisions_that_never_say_what_is_no_span(capsys, tmp_path):
 
 
 LEARNED = {
+    "trees with one label": (
+        "a.conllu",
+        "1\tAnn\t_\t_\tN\t_\t2\tdep\t_\t_\n2\tran\t_\t_\tV\t_\t0\tdep\t_\t_\n\n" * 4,
+        ["--algorithm", "parser"],
+    ),
     "one type of spans": (
         "a.jsonl",
         jsonl(*[{"text": f"Ann {w}.", "spans": [[0, 3, "PER"]]} for w in WORDS]), []),
