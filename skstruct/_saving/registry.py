@@ -281,8 +281,8 @@ class Savable(KeepsState, SaysWhy):
               data held out; None likewise.
 
             For an estimator around others, numbers of labels, features and weights are
-            those of the innermost model, and sums if a span tagger has several chains
-            of labels; bytes are those of all.
+            those of the innermost model; if a span tagger has several chains of labels,
+            those of labels and weights are sums. Bytes are those of all.
 
         Raises
         ------
@@ -335,13 +335,17 @@ class Savable(KeepsState, SaysWhy):
 
 
 def _sizes_of_all(estimator: Any, model: Any) -> list[int | None]:
-    """Add up the sizes of a model and of those of further chains of labels."""
+    """Return the sizes of a model; labels and weights are those of further chains of
+    labels, too.
+    """
     chains = [each for layer in layers(estimator) for each in _chains_in(layer)]
     models = [model, *(_model_in(chain) for chain in chains)]
-    return [
+    found = [
         None if None in sizes else sum(sizes)
         for sizes in zip(*(each.sizes() for each in models))
     ]
+    found[1] = model.sizes()[1]  # chains share features
+    return found
 
 
 def _chains_in(layer: Any) -> list[Any]:

@@ -179,8 +179,9 @@ def test_copies_files_pipelines_and_threads(tmp_path):
 def test_sizes_are_those_of_all_chains():
     found = tagger().fit(X, Y).info()
     flat = [each.info() for each in flat_taggers(X, Y)]
-    for name in ("labels", "features", "state_weights", "transition_weights"):
+    for name in ("labels", "state_weights", "transition_weights"):
         assert found[name] == sum(each[name] for each in flat)
+    assert found["features"] == flat[0]["features"]
 
 
 def test_held_out_texts_and_weights():
