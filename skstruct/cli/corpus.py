@@ -575,10 +575,9 @@ def read_files(
     parts += (read_all(*further) for further in _further_files(arguments, layout))
     joined: dict[str, Any] = {
         name: flatten([getattr(part, name) for part in parts])
-        for name in ("X", "y", "places", "where", "ids")
+        for name in ("X", "y", "places", "documents", "where", "ids")
     }
     return parts[0]._replace(
-        documents=_documents(parts),
         n_unannotated=sum(part.n_unannotated for part in parts),
         **joined,
     )
@@ -624,19 +623,6 @@ def _sound_rows(source: Source, layout: Layout) -> tuple[list[_Row], Reading]:
     reading = Reading(layout.reader, faults=[])
     found = layout.reader.marked(path_or_lines(source), reading)
     return [_Row.of_text(record, spans) for record, spans in found], reading
-
-
-def _documents(parts: list[Corpus]) -> list[str | None]:
-    """Return the documents of the sequences of several files: those of different files
-    differ.
-    """
-    if len(parts) == 1:
-        return parts[0].documents
-    return [
-        None if document is None else f"{part.name}, {document}"
-        for part in parts
-        for document in part.documents
-    ]
 
 
 def with_types(arguments: Arguments, layout: Layout, path: str) -> Layout:

@@ -115,13 +115,21 @@ def documents_of(corpus: Corpus) -> Documents:
     """Return the documents of a corpus.
 
     Sequences whose document the file does not say are one each. Equal texts are one
-    document, so that none is learned and held out.
+    document, so that none is learned and held out; one without a document is of that of
+    an equal text. A document that several files name is one.
     """
     named = getattr(corpus, "documents", None) or [None] * len(corpus.X)
     known = any(name is not None for name in named)
     numbers: dict[Any, int] = {}
+    of_text = {
+        x: name
+        for name, x in zip(named, corpus.X)
+        if name is not None and isinstance(x, str)
+    }
     found = []
     for i, (name, x) in enumerate(zip(named, corpus.X)):
+        if name is None and isinstance(x, str):
+            name = of_text.get(x)
         key: Any = ("document", name)
         if name is None:
             key = ("text", x) if isinstance(x, str) else ("sequence", i)

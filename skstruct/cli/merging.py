@@ -62,7 +62,10 @@ def _earlier(corpus: Corpus, group: list[int]) -> list[int]:
 
 
 def _without_corrected(corpus: Corpus) -> Corpus:
-    """Leave out records whose id and text come again in a later file."""
+    """Leave out records whose id and text come again in a later file; the later ones
+    are of their documents, if they name none themselves.
+    """
+    documents = list(corpus.documents)
     last: dict[Any, int] = {}
     out = set()
     n_corrected: dict[str | None, int] = {}  # by the file of the corrections
@@ -73,6 +76,8 @@ def _without_corrected(corpus: Corpus) -> Corpus:
         before = last.get(key)
         if before is not None and corpus.where[before].file != where.file:
             out.add(before)
+            if documents and documents[i] is None:
+                documents[i] = documents[before]
             n_corrected[where.file] = n_corrected.get(where.file, 0) + 1
         last[key] = i
     for name, n in n_corrected.items():
@@ -80,7 +85,7 @@ def _without_corrected(corpus: Corpus) -> Corpus:
         tell(
             f"{name}: {counted(n, 'text')} {verb} the place of those with the same ids"
         )
-    left = _without(corpus, out)
+    left = _without(corpus._replace(documents=documents), out)
     _warn_of_lost(corpus, left)
     return left
 

@@ -210,3 +210,31 @@ def test_documents_are_held_out_whole_or_it_is_said(key, capsys, tmp_path):
         assert ("1 document held out" in out) == (key != "other")
         assert ("no record names its document" in err) == (key == "other")
         (tmp_path / "m").rename(tmp_path / "old")
+
+
+def test_documents_that_several_files_name_are_one(capsys, tmp_path, monkeypatch):
+    """Two people annotate types of their own in them; a third file names none."""
+    texts = [f"Ann{i} ran to Rome" for i in range(6)]
+    spans = {"a": [[0, 4, "PER"]], "b": [[12, 16, "LOC"]], "c": [[5, 8, "ACT"]]}
+    paths = []
+    for name, given in spans.items():
+        path = tmp_path / f"{name}.jsonl"
+        rows = [{"text": t, "spans": given} for t in texts]
+        if name != "c":
+            rows = [{**row, "doc_id": f"d{i // 2}"} for i, row in enumerate(rows)]
+        path.write_text("\n".join(map(json.dumps, rows)))
+        paths.append(path)
+    types = [
+        f"--annotated={path}={given[0][2]}"
+        for path, given in zip(paths, spans.values())
+    ]
+    shown = []
+    original = held_out.folds_of
+    monkeypatch.setattr(
+        held_out, "folds_of", lambda d, *more: shown.append(d) or original(d, *more)
+    )
+    given = *paths, *types, "-m", tmp_path / "m", "-a", "perceptron", "--holdout", ".3"
+    code, out, err = run_train(capsys, *given)
+    assert code == 0, err
+    assert "1 document held out" in out
+    assert shown[0].tolist() == [0, 0, 1, 1, 2, 2] * 3

@@ -2,10 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 from cli_cases import run, run_train
 
 import skstruct
+from skstruct.cli import held_out
 
 PER, LOC = [0, 3, "PER"], [13, 17, "LOC"]
 TEXTS = ["Ann lives in Rome.", "Bob lives in Oslo.", "Eve lives in Bari."]
@@ -149,3 +151,30 @@ def test_types_that_only_replaced_records_have_are_said(tmp_path, capsys, annota
     said = "PER: only replaced records have spans of this type" in err
     assert said != annotated and ("take the place" in err) != annotated
     assert counts_of(tmp_path / "m")["types"] == 1 + annotated
+
+
+def test_corrected_records_stay_in_their_documents(tmp_path, capsys, monkeypatch):
+    """What comes back from a review has the id, and seldom the document."""
+    rows = [
+        {"id": 2 * d + k, "text": f"{text} {d}", "spans": [PER], "doc_id": f"d{d}"}
+        for d in range(4)
+        for k, text in enumerate(TEXTS[:2])
+    ]
+    paths = tmp_path / "a.jsonl", tmp_path / "b.jsonl", tmp_path / "c.jsonl"
+    paths[0].write_text("\n".join(map(json.dumps, rows)))
+    for path in paths[1:]:  # corrected twice
+        again = [{**row, "spans": []} for row in rows[::2]]
+        for row in again:
+            del row["doc_id"]
+        path.write_text("\n".join(map(json.dumps, again)))
+    shown = []
+    original = held_out.folds_of
+    monkeypatch.setattr(
+        held_out, "folds_of", lambda d, *more: shown.append(d) or original(d, *more)
+    )
+    given = *paths, "-m", tmp_path / "m", "-a", "perceptron", "--holdout", ".5"
+    code, out, err = run_train(capsys, *given)
+    assert code == 0, err
+    assert "2 documents held out" in out
+    (documents,) = shown
+    assert sorted(np.bincount(documents)) == [2] * 4
