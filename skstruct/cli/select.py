@@ -1,8 +1,9 @@
 """``skstruct select``: choose what to label next.
 
 Write the sentences of POOL that a model is least sure of, and that differ from each
-other, best first, as they stand in the file; texts for a model of spans as JSON lines
-with the spans that it predicts.
+other, best first, as they stand in the file, in CoNLL-U behind a comment with the
+score; texts for a model of spans as JSON lines with the spans that it predicts. The
+score says how unsure the model is.
 """
 
 from __future__ import annotations
@@ -107,9 +108,11 @@ def run(arguments: Arguments) -> int | None:
                 metadata=[_with_score(pool[i], i, unsure) for i in chosen],
             )
         elif isinstance(layout.entry, TokenFormat):
-            file.writelines(
-                layout.entry.selected([(pool[i].lines, pool[i].source) for i in chosen])
-            )
+            rows = [
+                (_scored(pool[i].lines, layout.entry, i, unsure), pool[i].source)
+                for i in chosen
+            ]
+            file.writelines(layout.entry.selected(rows))
         else:
             for i in chosen:
                 file.writelines(f"{line}\n" for _, line, _ in pool[i].lines)
@@ -183,6 +186,17 @@ SURE = 0.01
 """Uncertainty a token below which a model is sure: the negative logarithm of the
 probability of its labelling, or entropy.
 """
+
+
+def _scored(lines: list[Any], entry: TokenFormat, i: int, unsure: Any) -> list[Any]:
+    """Return the lines of a sentence, behind a comment that says how unsure the model
+    is, if the format has comments.
+    """
+    if unsure is None or not entry.comment_mark:
+        return lines
+    key = f"{entry.comment_mark} score = "
+    others = [line for line in lines if line[2] or not line[1].startswith(key)]
+    return [(lines[0][0], f"{key}{float(unsure[i]):.4f}", False), *others]
 
 
 def _with_score(read: texts.TextRead, i: int, unsure: Any) -> dict[str, Any]:

@@ -6,6 +6,8 @@ import pytest
 from cli_cases import run
 from cli_labelling_cases import labelling_files
 
+TAB = "\t_"
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
@@ -52,6 +54,43 @@ def test_select(files, capsys):
             capsys, "select", files / "train.txt", "-m", files / model, *option
         )
         assert code == 2 and message in err
+
+
+def test_sentences_of_conllu_say_how_unsure_the_model_is(tmp_path, capsys):
+    """In a comment; what is written is read again, without its score as a token."""
+    words = {"the": "DET", "a": "DET", "dog": "NOUN", "cat": "NOUN", "ran": "VERB"}
+    blocks = []
+    for k in range(12):
+        sentence = ["the" if k % 2 else "a", "dog" if k % 3 else "cat", "ran"][
+            : 2 + k % 2
+        ]
+        rows = [
+            f"{t}\t{word}\t_\t{words[word]}{6 * TAB}\n"
+            for t, word in enumerate(sentence, 1)
+        ]
+        blocks.append(f"# sent_id = {k}\n{''.join(rows)}\n")
+    corpus = tmp_path / "train.conllu"
+    corpus.write_text("".join(blocks), encoding="utf-8")
+    model = tmp_path / "model"
+    options = "--algorithm", "l1crf", "--label", "upos"
+    assert run(capsys, "train", corpus, "--model", model, *options)[0] == 0
+    code, out, err = run(capsys, "select", corpus, "-m", model, "-k", 3)
+    assert code == 0 and "3 of 12 sentences; score, how unsure the model is" in err
+    chosen = out.split("\n\n")[:-1]
+    scores = [
+        float(block.split("\n")[0].removeprefix("# score = ")) for block in chosen
+    ]
+    assert len(scores) == 3 and all(score >= 0.0 for score in scores)
+    for block in chosen:
+        assert block.split("\n", 1)[1] + "\n\n" in blocks
+    selected = tmp_path / "selected.conllu"
+    selected.write_text(out, encoding="utf-8")
+    code, again, _ = run(capsys, "select", selected, "-m", model, "-k", 9)
+    assert code == 0 and len(again.split("\n\n")) == 4
+    code, out, _ = run(
+        capsys, "select", corpus, "-m", model, "-k", 3, "--strategy", "longest"
+    )
+    assert code == 0 and "# score" not in out
 
 
 def test_select_from_texts(files, capsys):

@@ -12,11 +12,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..._data.places import part_of
 from ..._data.source_layout import SourceLayout
 from .contents import Contents
 from .entry import NO, Look, WordFormat, marked, near, no
-from .head import Head
+from .head import Head, part_of_first
 from .segmented import lines_of_words, separated_words
 from .text_files import numbered_lines
 
@@ -41,7 +40,7 @@ class Bars(WordFormat):
         barred = sum(
             re.search(r"[^\s|]\|[^\s|]", line) is not None for line in head.lines
         )
-        seen = f"{part_of(barred, len(head.lines), 'line', 'have')} bars between words"
+        seen = f"{part_of_first(barred, len(head.lines), 'line', 'have')} bars between words"
         if barred < 0.5 * len(head.lines):
             return no(seen)
         spaceless = head.spaceless >= 0.3

@@ -17,9 +17,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ..._data.places import part_of
 from .entry import NO, Look, TextFormat, marked, near, no
-from .head import Head
+from .head import Head, part_of_first
 from .span_records import Annotation, Reading, Record
 from .text_files import numbered_lines
 
@@ -74,7 +73,7 @@ class Brackets(TextFormat):
         n_marked = sum(MARK.search(line) is not None for line in head.lines)
         sections = sum(_SECTION.fullmatch(line) is not None for line in head.lines)
         n = len(head.lines)
-        seen = f"{part_of(n_marked, n, 'line', 'have')} [words](label)"
+        seen = f"{part_of_first(n_marked, n, 'line', 'have')} [words](label)"
         labels = Counter(
             found["label"] or found["object"]
             for line in head.lines

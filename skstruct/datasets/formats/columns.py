@@ -20,7 +20,7 @@ from numbers import Integral
 from typing import IO, Any
 
 from ..._core.user_warnings import warn
-from ..._data.places import counted, part_of
+from ..._data.places import counted
 from ..._data.source_layout import SourceLayout
 from ..._data.spellings import style_of
 from ..._data.types import Path
@@ -28,7 +28,7 @@ from .column_lines import END, are_names, comments_in
 from .contents import Contents, Tally
 from .crfsuite import is_attribute
 from .entry import NO, Kept, Look, Row, Rows, TokenFormat, fits, marked, near, no
-from .head import Head
+from .head import Head, part_of_first
 from .parallel import parallel
 from .text_files import (
     SharedStrings,
@@ -504,7 +504,7 @@ def _of_widths(rows: list[str], widths: Counter[int]) -> Look:
     """The evidence of lines of so many cells."""
     n_lines = widths.total()
     (width, n) = widths.most_common(1)[0]
-    seen = f"{part_of(n, n_lines, 'line', 'have')} {counted(width, 'column')}"
+    seen = f"{part_of_first(n, n_lines, 'line', 'have')} {counted(width, 'column')}"
     mark = _mark_between(rows) if width < 2 <= n_lines else None
     if mark is not None:
         n_cells = counted(rows[0].count(mark) + 1, "cell")

@@ -15,12 +15,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import IO, Any
 
-from ..._data.places import part_of
 from ..._data.source_layout import SourceLayout
 from ..._data.types import Path
 from .contents import Contents
 from .entry import NO, Kept, Look, Row, Rows, TokenFormat, marked, near, no
-from .head import Head
+from .head import Head, part_of_first
 from .text_files import (
     CONLLU_FIELDS,
     TREE_FIELDS,
@@ -243,7 +242,7 @@ class Conllu(TokenFormat):
         found = [is_conllu(row) for row in head.rows]
         if found and (found[0] or 2 * sum(found) > len(found)):
             return marked(
-                f"{part_of(sum(found), len(found), 'line', 'have')} ten columns"
+                f"{part_of_first(sum(found), len(found), 'line', 'have')} ten columns"
             )
         if self.has_ending(head):
             return marked(f"the name ends in {head.ending}")

@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..._data.places import part_of
 from ..._data.source_layout import SourceLayout
 from .contents import Contents
 from .entry import NO, Kept, Look, Row, Rows, marked
-from .head import Head
+from .head import Head, part_of_first
 from .token_records import (
     TokenRecords,
     as_line,
@@ -42,7 +41,7 @@ class Dygie(TokenRecords):
         having = sum(map(_is_document, head.objects))
         if not having or 2 * having < len(head.records):
             return NO
-        seen = part_of(having, len(head.records), "record", "have")
+        seen = part_of_first(having, len(head.records), "record", "have")
         return marked(f"{seen} {SENTENCES} and {SPANS}")
 
     def rows(

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+from ..._data.places import part_of
 from .tables import table_of_lines
 from .text_files import UNREADABLE, spaceless_share, split_cells, unreadable
 
@@ -23,6 +24,14 @@ _EXCERPT = 100
 
 RECORDS = 50
 """Values of JSON, or lines, that are looked at."""
+
+
+def part_of_first(number: int, of: int, noun: str, verb: str) -> str:
+    """Return the beginning of a sentence about some of the lines or records of a head, as
+    ``3 of 4 lines have``, or ``50 of the first 50 lines have`` where more may follow.
+    """
+    text = part_of(number, of, noun, verb)
+    return text if of < RECORDS else text.replace(" of ", " of the first ", 1)
 
 
 _JSON = re.compile(r"""\{\s*"[^"\n]*"\s*:|\[\s*[\[{]\s*"|\[\n\s*["\]]""")

@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..._data.places import part_of
 from .entry import NO, Look, TextFormat, marked
-from .head import Head
+from .head import Head, part_of_first
 from .json_fields import Fields
 from .json_records import record_of
 from .span_records import Annotation, Reading, Record
@@ -34,7 +33,9 @@ class HfPipeline(TextFormat):
         )
         if not having or 2 * (having + empty) < n:
             return NO
-        return marked(f"{part_of(having, n, 'record', 'have')} entities with scores")
+        return marked(
+            f"{part_of_first(having, n, 'record', 'have')} entities with scores"
+        )
 
     def has_mark(self, value: Any) -> bool:
         """Tell whether a record has entities of a pipeline."""

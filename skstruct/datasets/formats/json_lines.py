@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from ..._data.places import part_of
 from .entry import NO, Look, TextFormat, fits, marked
-from .head import Head
+from .head import Head, part_of_first
 from .json_fields import Fields
 from .json_records import NAMED, RecordFormat, is_span
 from .spacy_pairs import from_pair
@@ -37,9 +36,7 @@ class JsonLines(RecordFormat):
         n = len(head.records)
         texts = [r for r in head.objects if isinstance(r.get("text"), str)]
         spans = sum(any(key in record for key in SPAN_KEYS) for record in texts)
-        seen = (
-            f"{part_of(len(texts), n, 'record', 'have')} a text, {spans} of them spans"
-        )
+        seen = f"{part_of_first(len(texts), n, 'record', 'have')} a text, {spans} of them spans"
         if n:
             return fits(seen)
         if self.has_ending(head):
@@ -86,7 +83,9 @@ class Doccano(JsonLines):
         n = len(head.records)
         having = sum(map(_is_of_doccano, head.objects))
         if having and 2 * having >= n:
-            return marked(f"{part_of(having, n, 'record', 'have')} a text and label")
+            return marked(
+                f"{part_of_first(having, n, 'record', 'have')} a text and label"
+            )
         return NO
 
     def has_mark(self, value: Any) -> bool:

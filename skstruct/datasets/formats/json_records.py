@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._data.places import describe, part_of
+from ..._data.places import describe
 from .entry import NO, Look, TextFormat, marked
-from .head import Head
+from .head import Head, part_of_first
 from .json_fields import (
     MISSING,
     Fields,
@@ -517,7 +517,7 @@ class RecordFormat(TextFormat):
         having = sum(map(self.has_mark, records))
         if not having or 2 * having < len(records):
             return NO
-        seen = part_of(having, len(records), "record", "have")
+        seen = part_of_first(having, len(records), "record", "have")
         return marked(f"{seen} {' and '.join(self.marks)}")
 
     @property

@@ -11,12 +11,11 @@ from itertools import chain, islice
 from numbers import Integral
 from typing import Any
 
-from ..._data.places import part_of
 from ..._data.source_layout import SourceLayout
 from .column_lines import DOCUMENT_KEYS
 from .contents import Contents
 from .entry import NO, Kept, Look, Row, Rows, marked, no
-from .head import RECORDS, Head
+from .head import RECORDS, Head, part_of_first
 from .token_records import (
     Records,
     TokenRecords,
@@ -48,7 +47,7 @@ class JsonTokens(TokenRecords):
         labelled = sum(_first_label(r) is not None for r in listed)
         if labelled == 0 and any(isinstance(r.get("text"), str) for r in listed):
             return no("tokens stand beside a text")
-        seen = f"{part_of(len(listed), n, 'record', 'have')} tokens, {labelled} of them labels"
+        seen = f"{part_of_first(len(listed), n, 'record', 'have')} tokens, {labelled} of them labels"
         return marked(seen)
 
     def rows(

@@ -17,11 +17,11 @@ from typing import Any
 
 from ..._core.user_warnings import warn
 from ..._data.partial_words import PartialWords
-from ..._data.places import counted, part_of
+from ..._data.places import counted
 from ..._data.source_layout import SourceLayout
 from .contents import Contents
 from .entry import NO, Look, WordFormat, marked, near, no
-from .head import Head
+from .head import Head, part_of_first
 from .text_files import numbered_lines
 
 _CHARACTER = r"(?:\\\S|[^\s|/\\-])"
@@ -48,7 +48,7 @@ class Kytea(WordFormat):
         if not head.lines or head.is_json:
             return NO
         fitting = [line for line in head.lines if _LINE.fullmatch(line.strip())]
-        share = part_of(len(fitting), len(head.lines), "line", "have")
+        share = part_of_first(len(fitting), len(head.lines), "line", "have")
         seen = f"{share} a mark behind each character"
         if 2 * len(fitting) <= len(head.lines):
             return no(seen)

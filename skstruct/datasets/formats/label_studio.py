@@ -17,10 +17,9 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
-from ..._data.places import part_of
 from .contents import NOT_ANNOTATED
 from .entry import NO, Look, TextFormat, marked
-from .head import Head
+from .head import Head, part_of_first
 from .json_fields import Fields
 from .json_records import NoneOfSet, label_of, other_spans, text_of
 from .span_records import Annotation, Reading, Record, check, without
@@ -345,11 +344,13 @@ class LabelStudio(TextFormat):
         n = len(head.records)
         tasks = sum(map(_is_task, head.objects))
         if tasks and 2 * tasks >= n:
-            return marked(f"{part_of(tasks, n, 'record', 'have')} data, as tasks have")
+            return marked(
+                f"{part_of_first(tasks, n, 'record', 'have')} data, as tasks have"
+            )
         regions = sum(bool(_controls(r)) for r in head.objects)
         if regions:
             return marked(
-                f"{part_of(regions, n, 'record', 'have')} regions with labels"
+                f"{part_of_first(regions, n, 'record', 'have')} regions with labels"
             )
         return NO
 

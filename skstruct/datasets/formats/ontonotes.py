@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ..._data.places import part_of
 from ..._data.schemes import labels_to_spans
 from ..._data.source_layout import SourceLayout
 from .contents import Contents
@@ -32,7 +31,7 @@ from .entry import (
     near,
     no,
 )
-from .head import Head
+from .head import Head, part_of_first
 from .text_files import filled_lines, numbered_lines
 
 NUMBER = 2
@@ -111,7 +110,7 @@ class OntoNotes(TokenFormat):
             return NO
         begins = any(map(_BEGIN.match, head.lines[:_FIRST]))
         wide = [row for row in rows if len(row) > WIDTH and is_bracketed(row[NAMES])]
-        seen = f"{part_of(len(wide), len(rows), 'line', 'have')} brackets in column {NAMES}"
+        seen = f"{part_of_first(len(wide), len(rows), 'line', 'have')} brackets in column {NAMES}"
         if 10 * len(wide) >= (5 if begins else 9) * len(rows):
             return marked(seen)
         return near(seen) if begins else no(seen)

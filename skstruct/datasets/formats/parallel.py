@@ -12,12 +12,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..._core.user_warnings import warn
-from ..._data.places import part_of
 from ..._data.source_layout import SourceLayout
 from .column_lines import are_names
 from .contents import Contents
 from .entry import NO, Kept, Look, Row, Rows, TokenFormat, labels_alone, marked
-from .head import Head
+from .head import Head, part_of_first
 from .text_files import numbered_lines
 
 
@@ -50,7 +49,7 @@ class Parallel(TokenFormat):
         if not n:
             return NO
         return marked(
-            f"{part_of(n, len(head.lines), 'line', 'have')} as many labels as words"
+            f"{part_of_first(n, len(head.lines), 'line', 'have')} as many labels as words"
         )
 
     def rows(

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from ..._data.places import part_of
 from .entry import NO, Look, TextFormat, fits, marked
-from .head import Head
+from .head import Head, part_of_first
 from .json_fields import Fields, at, parsed
 from .json_records import record_of
 from .span_records import SPAN_KEYS, Reading, Record
@@ -79,7 +78,7 @@ class Prodigy(TextFormat):
         if not having or are_decisions(head):
             return NO
         met = ", ".join(sorted(_KEYS.intersection(*having[:1])))
-        seen = part_of(len(having), len(head.records), "record", "have")
+        seen = part_of_first(len(having), len(head.records), "record", "have")
         seen = f"{seen} {met or 'an answer'}"
         return fits(seen) if met == "answer" else marked(seen)
 
@@ -137,9 +136,7 @@ class ProdigyDecisions(Prodigy):
     def look(self, head: Head) -> Look:
         """Most records have an answer, and one span with a score or a source."""
         n = sum(map(is_decision, head.objects))
-        seen = (
-            f"{part_of(n, len(head.records), 'record', 'have')} a decision on one span"
-        )
+        seen = f"{part_of_first(n, len(head.records), 'record', 'have')} a decision on one span"
         return marked(seen) if are_decisions(head) else NO
 
     def has_mark(self, value: Any) -> bool:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from ..._core.user_warnings import warn
-from ..._data.places import counted, part_of
+from ..._data.places import counted
 from ..._data.source_layout import SourceLayout
 from ..._data.types import Path
 from .contents import Contents
 from .entry import NO, Look, Row, WordFormat, fits, marked, no
-from .head import Head
+from .head import Head, part_of_first
 from .text_files import SharedStrings, numbered_lines
 
 
@@ -137,7 +137,7 @@ class Segmented(WordFormat):
         parted = sum(len(line.split()) > 1 for line in head.lines)
         share = head.spaceless
         seen = (
-            f"{part_of(parted, len(head.lines), 'line', 'have')} white space between words, and "
+            f"{part_of_first(parted, len(head.lines), 'line', 'have')} white space between words, and "
             f"{share:.0%} of the letters are of a script without"
         )
         if 2 * parted >= len(head.lines) and share >= 0.5:

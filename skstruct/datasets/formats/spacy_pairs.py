@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._data.places import describe, part_of
+from ..._data.places import describe
 from .entry import NO, Look, TextFormat, marked
-from .head import Head
+from .head import Head, part_of_first
 from .json_fields import Fields
 from .json_records import record_of
 from .span_records import Reading, Record, check
@@ -51,7 +51,9 @@ class SpacyPairs(TextFormat):
             isinstance(r, list | tuple) and len(r) == 2 and isinstance(r[0], str)
             for r in head.records
         )
-        seen = f"{part_of(pairs, len(lists), 'element', 'are')} a text and an object"
+        seen = (
+            f"{part_of_first(pairs, len(lists), 'element', 'are')} a text and an object"
+        )
         return marked(seen)
 
     def has_mark(self, value: Any) -> bool:

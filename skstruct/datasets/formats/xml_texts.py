@@ -14,9 +14,9 @@ from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLParser
 
 from ..._core.user_warnings import warn
-from ..._data.places import counted, part_of
+from ..._data.places import counted
 from .entry import NO, Look, TextFormat, marked, near, no
-from .head import Head
+from .head import Head, part_of_first
 from .span_records import Annotation, Reading, Record
 from .text_files import numbered_lines
 
@@ -56,10 +56,12 @@ class XmlTexts(TextFormat):
         n = len(head.lines)
         barred = sum(_BARS.search(line) is not None for line in head.lines)
         if 2 * barred > n:
-            return no(f"{part_of(barred, n, 'line', 'have')} bars between words")
+            return no(f"{part_of_first(barred, n, 'line', 'have')} bars between words")
         tagged = sum(_TAG_OF_MUC.search(line) is not None for line in head.lines)
         if tagged:
-            return marked(f"{part_of(tagged, n, 'line', 'have')} ENAMEX or its like")
+            return marked(
+                f"{part_of_first(tagged, n, 'line', 'have')} ENAMEX or its like"
+            )
         if (leaves := _are_leaves(head.lines)) is not None:
             return marked(f"elements of elements, {leaves} of them a line each")
         inline = [line for line in head.lines if _INLINE.search(line)]
@@ -70,9 +72,9 @@ class XmlTexts(TextFormat):
         nested = sum(_is_record(line) for line in head.lines)
         if 2 * nested > n - 3 and nested and head.lines[0].lstrip().startswith("<"):
             return marked(
-                f"{part_of(nested, n, 'line', 'are')} an element with elements"
+                f"{part_of_first(nested, n, 'line', 'are')} an element with elements"
             )
-        seen = f"{part_of(amid, n, 'line', 'have')} elements amid text"
+        seen = f"{part_of_first(amid, n, 'line', 'have')} elements amid text"
         if 2 * amid >= len(inline) and 10 * amid >= 2 * n:
             return marked(seen)
         return near(seen) if amid else no(seen)

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from skstruct.datasets import read_tokens
+from skstruct.datasets import open_corpus, read_tokens
 from skstruct.datasets.formats.head import HEAD, RECORDS, Head
 from skstruct.datasets.formats.source import peeked
 
@@ -77,3 +77,13 @@ def test_files_of_nul_characters_are_refused(tmp_path):
         read_tokens(path)
     assert read_tokens(path, encoding="utf-16-le")[0] == [["Ann", "left"]]
     assert read_tokens(io.StringIO("A\0nn B\nleft O\n"))[0] == [["A\0nn", "left"]]
+
+
+@pytest.mark.parametrize("n", [RECORDS - 1, RECORDS, RECORDS + 7])
+def test_shares_are_of_the_first_records_where_more_may_follow(tmp_path, n):
+    path = tmp_path / "corpus.jsonl"
+    record = {"text": "Ann left", "label": [[0, 3, "PER"]]}
+    path.write_text(f"{json.dumps(record)}\n" * n, encoding="utf-8")
+    reading = open_corpus(path)
+    of = f"{n} of {n}" if n < RECORDS else f"{RECORDS} of the first {RECORDS}"
+    assert f"{of} records have" in str(reading.why)
