@@ -142,7 +142,7 @@ def run(arguments: Arguments) -> int | None:
     )
     if (train.kind.has_words) != (test.kind.has_words):
         raise CommandError(
-            f"{train.name} is {train.format}, {test.name} is {test.format}"
+            f"{train.name} is {train.family}, {test.name} is {test.family}"
         )
     templates = templates_for(train, features)
     if not train.kind.has_words:

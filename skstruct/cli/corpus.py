@@ -1,9 +1,13 @@
 """Corpus files on the command line: which format, which columns, and where each token
 stood.
 
-The table of formats says what a file is, and `sentences` and `texts` read it. What a
-model reads and predicts is its
-`skstruct._data.inputs.Inputs`, which decides how a file is read for it.
+`layout_of` finds out how a file is read: its format by the options or by the table of
+formats, its columns by the options, the task and the model (`Inputs`). `read` and
+`first_file` call it. `read_all` and `batches` then make a `Corpus` of what `sentences`
+and `texts` yield.
+
+A format has a name, such as "kytea", and a family, such as "segmented", by which
+commands tell what can be done with a file. Only the name says how it is read.
 """
 
 from __future__ import annotations
@@ -132,8 +136,8 @@ class Layout(NamedTuple):
     reader: AnnotationReader | None = None
 
     @property
-    def format(self) -> str:
-        """The family of the format, `Format.family`."""
+    def family(self) -> str:
+        """The family of the format, `Format.family`; its name is that of ``entry``."""
         return self.entry.family
 
     @property
@@ -163,7 +167,7 @@ class Corpus(NamedTuple):
     ----------
     name : str
         Of the file.
-    format : str
+    family : str
         As of `Layout`.
     X : list
         The tokens of each sentence; of segmented and of annotated texts the raw texts.
@@ -191,7 +195,7 @@ class Corpus(NamedTuple):
     """
 
     name: str
-    format: str
+    family: str
     X: list[Any]
     y: list[Any]
     places: list[Any]
@@ -253,7 +257,7 @@ def _corpus_of(source: Source, layout: Layout, rows: list[_Row]) -> Corpus:
     X, y, places, documents, where, weights, ids = map(list, columns)
     return Corpus(
         source.name,
-        layout.format,
+        layout.family,
         X,
         y,
         places,
@@ -455,6 +459,10 @@ def _format_by_content(
 ) -> tuple[Format, str]:
     """Return the format that a source looks like, and why; if it looks like none, the
     one that models of the task read.
+
+    What is to be learned (no ``inputs``), and texts with spans, have to be recognised.
+    A segmenter takes a file that has no mark of a format for plain lines, a tagger or
+    parser one that may be of another kind for columns.
     """
     defaults = _DEFAULTS[task]
     # Who sends lines to a tagger one by one gets an answer to the first.

@@ -255,7 +255,7 @@ def _read_one_file(arguments: Arguments) -> tuple[Corpus, Any]:
                 arguments.format = found.format.name
         layout = layout_of(arguments, source)
         if (
-            layout.format != "columns"
+            layout.family != "columns"
             or arguments.tokens
             or arguments.label is not None
         ):
@@ -263,7 +263,7 @@ def _read_one_file(arguments: Arguments) -> tuple[Corpus, Any]:
                 "without --model and --gold, FILE must be columns, the true and the "
                 "predicted label last"
             )
-            if layout.format != "columns":
+            if layout.family != "columns":
                 wrong = f"{wrong}, and {source.name} looks like {layout.entry.name}"
             arguments.usage_error(f"{wrong}; --tokens and --label do not apply")
         corpus = read_all(source, layout.with_columns((-2,), -1))
@@ -286,7 +286,7 @@ def _read_two_files(arguments: Arguments) -> tuple[Corpus, Any]:
     for path, label in ((arguments.gold, arguments.label), (arguments.pred, None)):
         with Source(path, arguments.encoding) as source:
             layout = layout_of(arguments, source)
-            if layout.format == "columns":
+            if layout.family == "columns":
                 if arguments.tokens:
                     arguments.usage_error(
                         "--tokens does not apply to the columns of --gold and --pred: "
@@ -304,8 +304,8 @@ def _check_same_tokens(gold: Corpus, pred: Corpus) -> None:
     """Raise unless two corpora hold the same sentences."""
     names = f"{gold.name} and {pred.name}"
     of_texts = gold.kind.is_text
-    if gold.format != pred.format and (of_texts or pred.kind.is_text):
-        wrong = f"{gold.name} is {gold.format} and {pred.name} is {pred.format}"
+    if gold.family != pred.family and (of_texts or pred.kind.is_text):
+        wrong = f"{gold.name} is {gold.family} and {pred.name} is {pred.family}"
         raise CommandError(f"{wrong}; pass --format to read both in one way")
     if len(gold.y) != len(pred.y):
         raise CommandError(

@@ -162,7 +162,7 @@ def _no_labels(corpus: Corpus) -> str | None:
 
 def _column(corpus: Corpus) -> str:
     """Name the column or field of the labels, as the beginning of a message."""
-    if corpus.layout is None or corpus.format == "crfsuite":
+    if corpus.layout is None or corpus.family == "crfsuite":
         return ""
     label = corpus.layout.label
     return f"{label} " if isinstance(label, str) else f"column {label}: "
@@ -381,7 +381,7 @@ def _tell_odd_words(corpus: Corpus, words: Sequence[str], called: str) -> None:
 def _tell_empty_labels(corpus: Corpus, labels: list[str]) -> None:
     """Warn of words whose field is empty, which CoNLL-U writes as an underscore."""
     n = sum(label == "_" for label in labels)
-    if corpus.format == "conllu" and n:
+    if corpus.family == "conllu" and n:
         what = f"{n:,} of {counted(len(labels), 'word')} have '_', which is no label of"
         warn(f"{corpus.name}: {what} CoNLL-U's, but learned as one")
 

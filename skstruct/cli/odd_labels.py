@@ -117,7 +117,7 @@ def warn_of_odd_to_learn(corpus: Corpus) -> None:
         for each in odd_labels(corpus.y)
         if times[" ".join(str(each.label).split()).casefold()] == 1
     ]
-    is_header = corpus.format == "columns" and all(
+    is_header = corpus.family == "columns" and all(
         each.where == (0, 0) and each.n_tokens == 1 for each in found
     )
     if not found or is_header:

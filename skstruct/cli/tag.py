@@ -202,7 +202,7 @@ def _layout(arguments: Arguments, source: Source, inputs: Inputs) -> Layout:
             arguments.usage_error(
                 f"--{option}: {entry.name} has no place for lines of scores"
             )
-    of_labels = layout.format if inputs.task == LABELS else None
+    of_labels = layout.family if inputs.task == LABELS else None
     if of_labels == "conllu" and keyed(layout.label)[0] not in _FIELDS:
         arguments.usage_error(f"labels cannot go to the field {layout.label}")
     if of_labels == "columns" and arguments.label is not None:
@@ -260,7 +260,7 @@ def _check_tags(
     column: int | str = 1
     tokens = "0,1"
     first = "name the columns of words and tags with --tokens"
-    if layout.format == "conllu":
+    if layout.family == "conllu":
         column = "xpos"
         tokens = "form,xpos"
         path = source.path or "-"

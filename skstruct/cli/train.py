@@ -275,9 +275,9 @@ def _corpora(
     if arguments.dev is None:
         return corpus, None
     # Read now: a mistake in it should not cost a training. It has the format of the
-    # corpus.
+    # corpus; annotated texts may be in another one.
     of_dev = copy.copy(arguments)
-    of_dev.format = layout.format
+    of_dev.format = layout.family if layout.kind.has_spans else layout.how.format
     if isinstance(layout.entry, TokenFormat) and layout.entry.names_fields:
         of_dev.label = layout.label
     if task == TREES:

@@ -245,7 +245,7 @@ def test_every_format_is_guessed_or_asked_for(capsys, tmp_path):
     ):
         (tmp_path / "f.txt").write_text(text, encoding="utf-8")
         with Source(str(tmp_path / "f.txt")) as source:
-            assert corpus.layout_of(Arguments, source).format == expected
+            assert corpus.layout_of(Arguments, source).entry.name == expected
         assert f"read as {expected}" in capsys.readouterr().err
     for text in "a b c\n", "a b c\nd e\n":  # segmented text has other letters
         (tmp_path / "f.txt").write_text(text)

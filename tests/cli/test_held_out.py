@@ -18,7 +18,7 @@ from skstruct.metrics.task_scores import scores_of
 
 
 def corpus_of(X, documents=None):
-    return Namespace(X=X, documents=documents, y=[()] * len(X), format="columns")
+    return Namespace(X=X, documents=documents, y=[()] * len(X), family="columns")
 
 
 def test_documents_and_equal_texts_stay_together():

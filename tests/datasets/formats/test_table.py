@@ -57,11 +57,13 @@ def test_each_is_learned_scored_and_labelled(name, tmp_path, capsys):
     path = sample(name)
     entry = table.BY_NAME[name]
     model = tmp_path / "model"
-    code, _, err = run(capsys, "train", path, "-m", model, "--epochs", 3)
+    given = ["train", path, "-m", model, "--epochs", 3, "--dev", path]
+    code, of_dev, err = run(capsys, *given)
     assert code == 0 and f"read as {name}: " in err, err
     named = ["--format", "crfsuite"] if name == "crfsuite" else []
     code, out, err = run(capsys, "evaluate", path, "-m", model, *named)
-    assert code == 0 and out, err
+    assert code == 0 and of_dev and out, err
+    assert {*of_dev.split()} <= {*out.split()}, f"{of_dev} is not in {out}"
     code, out, err = run(capsys, "tag", path, "-m", model, *named)
     if entry.kind in (TEXTS, WORDS) or entry.is_written:
         assert code == 0 and out, err
