@@ -312,7 +312,7 @@ def _place_of_tokens(
     if isinstance(lines, str):  # of a record
         return f"{lines}, token {each.position}", {"record": lines}
     first, last = (
-        lines[t] if t < len(lines) else lines[0]  # of a sentence a line
+        lines[t] if t < len(lines) else lines[0]  # one sentence per line
         for t in (each.start, each.end - 1)
     )
     words = f"line {first}" if first == last else f"lines {first}-{last}"

@@ -84,7 +84,7 @@ def _new(learner: Any, X: Any, **options: Any) -> Any:
 
 
 def write_columns(sentences: Any, path: str) -> None:
-    """Write sentences of tuples of str: a token a line, a blank line after each
+    """Write sentences of tuples of str: one token per line, a blank line after each
     sentence.
     """
     with open_text(path, "w", "utf-8") as file:

@@ -426,7 +426,7 @@ def _with_names(texts: list[TextRead]) -> list[TextRead]:
 
 def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
     """Yield the texts of a source, in the way that options name, or that its name and
-    content tell: records, whose annotations are ignored; a text a line; one text.
+    content tell: records, whose annotations are ignored; one text per line; one text.
     """
     if arguments.format not in (None, "spans", "text", *FORMATS):
         arguments.usage_error(

@@ -293,7 +293,7 @@ def _tell_raw_text(arguments: Arguments, corpus: Corpus) -> None:
     if corpus.n_unannotated and arguments.text is None:
         tell(
             f"{corpus.name}: {counted(corpus.n_unannotated, 'record')} without "
-            "annotations; to learn from their words, write a text a line and pass "
+            "annotations; to learn from their words, write one text per line and pass "
             "--text FILE;"
             f" {RAW_TEXT_GAIN}"
         )

@@ -75,7 +75,7 @@ def test_plain_text_for_a_tagger(inside, capsys):
 def test_text_where_columns_are_read(inside, capsys):
     """The error, or the warning, says what a tagger reads instead."""
     looks = "this looks like text"
-    advice = "write a token a line, and a blank line behind each sentence"
+    advice = "write one token per line, and a blank line after each sentence"
     X, y = [[("the", "DT"), ("dog", "NN")]], [["D", "N"]]
     layout = SourceLayout("columns", tokens=(0, 1), label=-1)
     StructuredPerceptron(random_state=0).fit(X, y).save("model", source_layout=layout)

@@ -188,7 +188,7 @@ def of_json(format, text):
 
 
 def of_lines(text):
-    """Yield mutations of formats with a text a line."""
+    """Yield mutations of formats with one text per line."""
     lines = text.splitlines()
     for name, line in (
         ("a record of JSON", json.dumps(LINE)),
@@ -219,7 +219,7 @@ def of_xml(text):
 
 
 def of_table(text):
-    """Yield mutations of a table with a span a row."""
+    """Yield mutations of a table with one span per row."""
     header, *rows = text.splitlines()
     beside = [f"{header},note", *(f"{row}," for row in rows)]
     yield Mutation("line ends of two characters", "\r\n".join([header, *rows]) + "\r\n")

@@ -59,7 +59,7 @@ function sentencesOf(text) {
   return lines.map(tokensOf).filter((sentence) => sentence.shown.length);
 }
 
-/** Sentences of columns: a token a line, a blank line between sentences. */
+/** Sentences of columns: one token per line, a blank line between sentences. */
 function sentencesOfColumns(lines) {
   const out = [];
   let rows = [];
@@ -281,7 +281,7 @@ function start() {
 function startSentences() {
   const unit = header.task === "words" || header.characters ? "character" : "word";
   byId("todo").textContent = `Type or paste text; click a ${unit} to see why it is labelled so.`;
-  byId("reads").textContent = header.token === "tuple" ? "Text, a sentence a line: word/TAG word/TAG, or lines with tabs" : "Text, a sentence a line";
+  byId("reads").textContent = header.token === "tuple" ? "Text, one sentence per line: word/TAG word/TAG, or lines with tabs" : "Text, one sentence per line";
   byId("apart-option").hidden = header.task !== "labels" || header.token !== "str" || header.characters;
   const token = start();
   byId("text").addEventListener("input", changed);

@@ -14,7 +14,7 @@ function readTexts({ name, text }, linewise) {
     return parts.filter((part) => part.trim()).map((part) => ({ text: part, rest: {}, hadSpans: false }));
   }
   if (text.trimStart()[0] === "[") {
-    throw new Error(`${name}: a list, where a record a line is expected. In Python: write_spans("texts.jsonl", *read_spans(${JSON.stringify(name)})), both of skstruct.datasets`);
+    throw new Error(`${name}: a list, where one record per line is expected. In Python: write_spans("texts.jsonl", *read_spans(${JSON.stringify(name)})), both of skstruct.datasets`);
   }
   return text.split("\n").flatMap((line, k) => {
     try {
@@ -56,7 +56,7 @@ function inCharacters({ text, spans }) {
   return spans.map(([start, end, label]) => [number.get(start), number.get(end), label]);
 }
 
-/** A record a line. */
+/** One record per line. */
 function asLines(records) {
   return records.map((record) => `${JSON.stringify(record)}\n`).join("");
 }

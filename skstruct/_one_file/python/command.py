@@ -13,10 +13,14 @@ from .reading import PARTS
 
 def main(tagger: Any) -> None:
     """Label the file that the command line names."""
-    reads = "columns, a token a line" if tagger.header["task"] == "labels" else "text"
+    reads = (
+        "columns, one token per line" if tagger.header["task"] == "labels" else "text"
+    )
     parser = ArgumentParser(description="Label FILE, or standard input: " + reads + ".")
     parser.add_argument("file", nargs="?", metavar="FILE")
-    parser.add_argument("--text", action="store_true", help="read a sentence a line")
+    parser.add_argument(
+        "--text", action="store_true", help="read one sentence per line"
+    )
     arguments = parser.parse_args()
     name = sys.stdin.fileno() if arguments.file in (None, "-") else arguments.file
     out = open(sys.stdout.fileno(), "w", encoding="utf-8", newline="\n", closefd=False)

@@ -1,4 +1,4 @@
-"""Words between bars: ``กรุงเทพ|มาก|``, a sentence a line.
+"""Words between bars: ``กรุงเทพ|มาก|``, one sentence per line.
 
 References
 ----------
@@ -29,7 +29,9 @@ class Bars(WordFormat):
     """The entry of the table."""
 
     name = "bars"
-    description = "a sentence a line, words between bars, as in the Thai corpus BEST"
+    description = (
+        "one sentence per line, words between bars, as in the Thai corpus BEST"
+    )
     options = frozenset(("separator",))
     lines_are_text = False
 

@@ -1,4 +1,4 @@
-r"""Columns: a token a line, its label as a rule in the last column, a blank line
+r"""Columns: one token per line, its label as a rule in the last column, a blank line
 between sentences.
 
 A line whose first cell is ``-DOCSTART-`` begins a document. It is no token.
@@ -52,7 +52,7 @@ def read_columns(
     return_X_y: bool = False,
     return_documents: bool = False,
 ) -> Any:
-    r"""Read a file of columns: a token a line, a blank line between sentences.
+    r"""Read a file of columns: one token per line, a blank line between sentences.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def _hint(lines: Any, separator: str | None, comment: str | None) -> Any:
     return ""
 
 
-A_TOKEN_A_LINE = "write a token a line, and a blank line behind each sentence"
+A_TOKEN_A_LINE = "write one token per line, and a blank line after each sentence"
 """Advice about text where columns are expected."""
 
 
@@ -324,7 +324,7 @@ class Columns(TokenFormat):
     """The entry of the table."""
 
     name = "columns"
-    description = "a token a line, its label last, a blank line between sentences"
+    description = "one token per line, its label last, blank lines between sentences"
     endings = (".conll", ".bio", ".iob", ".iob2", ".crf")
     options = frozenset(("tokens", "label", "separator", "comment"))
     is_written = True

@@ -1,4 +1,4 @@
-r"""CoNLL-U, and CoNLL-X of ten columns: a word a line, with its fields between tabs.
+r"""CoNLL-U, and CoNLL-X of ten columns: one word per line, its fields between tabs.
 
 References
 ----------

@@ -181,7 +181,7 @@ class Crfsuite(TokenFormat):
     """The entry of the table."""
 
     name = "crfsuite"
-    description = "data of CRFsuite: a label and ready-made features between tabs"
+    description = "data of CRFsuite: a label and ready-made features, separated by tabs"
     is_written = True
     has_features = True
 

@@ -1,4 +1,4 @@
-"""A table of a spreadsheet with a span a row, or a text a row.
+"""A table of a spreadsheet with one span per row, or one text per row.
 
 A row has a text, or the name of its file, and start, end and label of a span. Rows of
 one text belong together; a row without a span says that its text has none. A table of
@@ -46,7 +46,7 @@ class CsvSpans(TextFormat):
 
     name = "csv-spans"
     description = (
-        "a table with a span a row: text or file, start, end, label; or texts alone"
+        "a table with one span per row: text or file, start, end, label; or texts alone"
     )
     options = frozenset(("text", "label_names"))
     is_json = False

@@ -1,4 +1,4 @@
-"""A table of a spreadsheet with a token a row, and the sentence in a column."""
+"""A table of a spreadsheet with one token per row, and the sentence in a column."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CsvTokens(TokenFormat):
     """The entry of the table."""
 
     name = "csv"
-    description = "a table with a token a row, and columns that its header names"
+    description = "a table with one token per row, and columns that its header names"
     options = frozenset(("tokens", "label", "separator"))
     is_written = True
     names_fields = True

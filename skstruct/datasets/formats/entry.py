@@ -449,7 +449,7 @@ def labels_alone(marks: Iterable[tuple[list[str], list[Any]]], what: str) -> lis
 
 
 class WordFormat(Format):
-    """A format of segmented text: a sentence a line, or several lines of words.
+    """A format of segmented text: one sentence per line, or several lines of words.
 
     Attributes
     ----------

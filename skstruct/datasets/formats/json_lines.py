@@ -24,7 +24,7 @@ class JsonLines(RecordFormat):
     """The entry of the table for a text and its spans under one of several keys."""
 
     name = "jsonl"
-    description = "objects of a text and its spans, an object a line or one list"
+    description = "objects of a text and its spans, one per line, or one list"
     options = frozenset(("records", "words", *_OF_OBJECTS))
     endings: ClassVar[tuple[str, ...]] = (".jsonl", ".json")
     is_written = True

@@ -34,7 +34,7 @@ class JsonTokens(TokenRecords):
     """The entry of the table."""
 
     name = "json-tokens"
-    description = "objects of tokens and ner_tags, labels or tags, an object a line"
+    description = "objects of tokens and ner_tags, labels or tags, one per line"
     options = frozenset(("tokens", "label", "label_names"))
 
     def look(self, head: Head) -> Look:

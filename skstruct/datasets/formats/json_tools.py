@@ -19,7 +19,7 @@ class SpacyDoc(RecordFormat):
     """The entry of the table for what spaCy's ``Doc.to_json`` gives."""
 
     name = "spacy-doc"
-    description = "what Doc.to_json of spaCy gives: a text and its ents"
+    description = "output of spaCy's Doc.to_json: a text and its ents"
     fields = Fields(spans=("ents",), start=("start",), end=("end",))
     marks = ("text", "ents")
 

@@ -1,4 +1,4 @@
-"""Partial annotation of KyTea: ``日 本|人-々/名詞|は``, a mark behind each character.
+"""Partial annotation of KyTea: ``日 本|人-々/名詞|は``, a mark after each character.
 
 ``|`` says that a word ends, ``-`` that none does, and a space that it is not known. A
 tag stands behind the last character of a word.
@@ -38,7 +38,7 @@ class Kytea(WordFormat):
 
     name = "kytea"
     description = (
-        "partial annotation of KyTea: 日 本|人-々, a mark behind each character"
+        "partial annotation of KyTea: 日 本|人-々, a mark after each character"
     )
     lines_are_text = False
     special_case_of = ("columns", "segmented", "jsonl", "bars", "segmented-tags")
@@ -49,7 +49,7 @@ class Kytea(WordFormat):
             return NO
         fitting = [line for line in head.lines if _LINE.fullmatch(line.strip())]
         share = part_of_first(len(fitting), len(head.lines), "line", "have")
-        seen = f"{share} a mark behind each character"
+        seen = f"{share} a mark after each character"
         if 2 * len(fitting) <= len(head.lines):
             return no(seen)
         barred = sum("|" in line for line in fitting)

@@ -35,7 +35,7 @@ class Mecab(WordFormat):
     """The entry of the table."""
 
     name = "mecab"
-    description = "output of MeCab: surface, tab, features; EOS behind a sentence"
+    description = "output of MeCab: surface, tab, features; EOS after each sentence"
     lines_are_text = False
 
     def look(self, head: Head) -> Look:

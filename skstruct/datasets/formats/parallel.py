@@ -1,4 +1,4 @@
-"""A sentence a line: its words, a tab, and as many labels, as in ATIS and SNIPS.
+"""One sentence per line: its words, a tab, and as many labels, as in ATIS and SNIPS.
 
 References
 ----------
@@ -39,7 +39,7 @@ class Parallel(TokenFormat):
     """The entry of the table."""
 
     name = "words-labels"
-    description = "a sentence a line: its words, a tab, and as many labels"
+    description = "one sentence per line: its words, a tab, and as many labels"
     is_written = True
     names_fields = True
 

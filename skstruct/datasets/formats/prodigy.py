@@ -1,4 +1,4 @@
-"""Records of Prodigy's ``db-out``, an object a line.
+"""Records of Prodigy's ``db-out``, one object per line.
 
 References
 ----------
@@ -65,7 +65,7 @@ class Prodigy(TextFormat):
     """The entry of the table."""
 
     name = "prodigy"
-    description = "records of Prodigy, an object a line"
+    description = "records of Prodigy, one per line"
     options = frozenset(
         ("text", "spans", "annotator", "label_names", "labels", "rejected")
     )

@@ -1,4 +1,4 @@
-"""Segmented text: a sentence a line, words separated by white space."""
+"""Segmented text: one sentence per line, words separated by white space."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .text_files import SharedStrings, numbered_lines
 def read_segmented(
     path_or_file: Path | IO[str], *, encoding: str = "utf-8"
 ) -> list[list[str]]:
-    r"""Read segmented text: a sentence a line, words separated by white space.
+    r"""Read segmented text: one sentence per line, words separated by white space.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class Segmented(WordFormat):
     """The entry of the table."""
 
     name = "segmented"
-    description = "a sentence a line, words separated by white space"
+    description = "one sentence per line, words separated by white space"
     endings = (".seg", ".segmented")
     options = frozenset(("separator",))
     is_written = True

@@ -1,4 +1,4 @@
-"""WebAnno TSV 3, which INCEpTION exports: a token a line, annotations in columns.
+"""WebAnno TSV 3, which INCEpTION exports: one token per line, annotations in columns.
 
 Lines ``#T_SP=LAYER|FEATURE`` name the columns. ``PER[1]`` is part of the span 1, a
 value without a number a span of one token, ``_`` nothing, ``*`` a span without a value,

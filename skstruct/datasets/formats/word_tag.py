@@ -1,4 +1,4 @@
-"""Words with their tags behind them: ``dog/NN`` or ``dog_NN``, a sentence a line.
+"""Words with their tags behind them: ``dog/NN`` or ``dog_NN``, one sentence per line.
 
 Where words stand apart in writing, the tokens are theirs, and the labels the tags
 (:class:`WordTag`). In scripts without spaces, as in the People's Daily corpus, the
@@ -124,7 +124,7 @@ def _pairs(
         if n_parts > 2 and not has_readings:
             raise ValueError(
                 f"{name}, line 1: words have {n_parts} parts, such as "
-                f"{first[0].split()[0]!r:.40}; write a token a line with tabs "
+                f"{first[0].split()[0]!r:.40}; write one token per line with tabs "
                 f"between its parts: sed 's/$/ /' {name} | tr ' {separator}' "
                 "'\\n\\t'"
             )
@@ -175,7 +175,7 @@ class WordTag(TokenFormat):
     """The entry of the table for scripts with spaces."""
 
     name = "word-tag"
-    description = "word/tag or word_tag, a sentence a line, spaces between words"
+    description = "word/tag or word_tag, one sentence per line, spaces between words"
     options = frozenset(("separator",))
     is_written = True
     names_fields = True

@@ -1,4 +1,4 @@
-"""Tables with a span a row, or with a text a row."""
+"""Tables with one span per row, or with one text per row."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Tables with a token a row."""
+"""Tables with one token per row."""
 
 import csv
 import io

@@ -46,7 +46,7 @@ def test_errors_name_the_line():
     [
         ["He walks 1/2 mile and/or more", "see http://a.b/c for it"],
         ["2020/01/02 2020/01/03", "2020/01/04 2020/01/05"],
-        ["dog/NN", "cat/NN"],  # a word a line may be columns without a space
+        ["dog/NN", "cat/NN"],  # one word per line may be columns without a space
         ["a/b\tc/d", "e/f\tg/h"],
         ["snake_case and other_case are words"] * 3,
     ],
