@@ -149,7 +149,7 @@ def check_same_features(
             f"{encoder.min_count}; "
         )
         raise ValueError(f"{text}a fit that continues cannot change it")
-    if words != getattr(encoder.templates, "words", None):
+    if words != _words_of(encoder):
         raise ValueError(
             "words= differ from those of the training so far; a fit that continues "
             "keeps them"
@@ -170,6 +170,16 @@ def check_same_features(
             f"features={describe(features)} differ from those of the training so far; "
         )
         raise ValueError(f"{text}a fit that continues cannot change them")
+
+
+def _words_of(encoder: Encoder) -> WordClusters | None:
+    """Return the clusters of words that the templates of an encoder read."""
+    return getattr(encoder.templates, "words", None)
+
+
+def _kind_of(encoder: Encoder) -> tuple[Any, ...]:
+    """Return what the encoders of all shards have in common."""
+    return type(encoder), encoder.token_type, encoder.templates
 
 
 def merge_encoders(
@@ -199,18 +209,12 @@ def merge_encoders(
     """
     first = encoders[0]
     for s, encoder in enumerate(encoders):
-        kinds = [
-            (type(each), each.token_type, each.templates) for each in (encoder, first)
-        ]
-        if (
-            len({getattr(each.templates, "words", None) for each in (encoder, first)})
-            > 1
-        ):
+        if _words_of(encoder) != _words_of(first):
             raise ValueError(
                 f"shard {s}: words= are not those of shard 0: learn them before, "
                 "words.table()"
             )
-        if kinds[0] != kinds[1]:
+        if _kind_of(encoder) != _kind_of(first):
             raise ValueError(
                 f"shard {s}: its tokens are not of the kind of those of shard 0"
             )
@@ -461,6 +465,7 @@ def _behind(rows: np.ndarray, n: int) -> np.ndarray:
 # In files
 # --------------------------------------------------------------------------------------
 def _joint(f: Members) -> MixedEncoder:
+    """Make a `MixedEncoder` of what a file has, after checks that its parts fit."""
     numbers, others, mask, columns = (
         f[name] for name in ("numbers", "others", "mask", "columns")
     )

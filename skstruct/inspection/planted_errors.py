@@ -108,7 +108,7 @@ def other_ends(
     """
     for i, span in places:
         tokens = evidence.judged[i].tokens
-        inside = evidence.inside(i, span)
+        inside = evidence.tokens_of(i, span)
         ways = []
         if len(inside) > 1:
             ways.append(span._replace(start=tokens[inside[1]][0]))
@@ -150,7 +150,7 @@ def superfluous(
         for t in row
         if _has_word(evidence, i, t)
     ]
-    lengths = [len(evidence.inside(i, span)) for i, span in places]
+    lengths = [len(evidence.tokens_of(i, span)) for i, span in places]
     for length in lengths if free else ():
         i, t = draw.choice(free)
         tokens = evidence.judged[i].tokens
@@ -207,7 +207,7 @@ def left_out(facts: Facts, draw: random.Random) -> Facts:
 def _unmarked(evidence: Evidence) -> Iterator[list[int]]:
     """Yield the tokens in no span, of each text."""
     for i, each in enumerate(evidence.judged):
-        taken = {t for span in each.spans for t in evidence.inside(i, span)}
+        taken = {t for span in each.spans for t in evidence.tokens_of(i, span)}
         yield [t for t in range(len(each.tokens)) if t not in taken]
 
 

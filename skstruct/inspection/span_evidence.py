@@ -63,6 +63,24 @@ class Place(NamedTuple):
     span: Span
 
 
+class Rivals(NamedTuple):
+    """The probabilities that a model gives to a span, and to spans in its place.
+
+    Attributes
+    ----------
+    given : float
+        The probability of the span.
+    types : dict
+        Of each type at exactly this place, the given one too.
+    crossing : (float, Span) or None
+        The most probable span with other ends that meets it, and its probability.
+    """
+
+    given: float
+    types: dict[Any, float]
+    crossing: tuple[float, Span] | None
+
+
 class Group(NamedTuple):
     """Spans with one type and something in common: how many, and how many the models
     reject.
@@ -276,7 +294,7 @@ class Evidence:
         asked = set(self._marked)
         longest = 1
         for i, span in self.places():
-            longest = max(longest, len(self.inside(i, span)))
+            longest = max(longest, len(self.tokens_of(i, span)))
         for each in self.judged:
             asked.update(
                 each.text[span.start : span.end]
@@ -320,7 +338,7 @@ class Evidence:
     def _is_rejected(self, i: int, span: Span) -> bool:
         """Tell whether a model thinks something else more probable than a span."""
         given, types, crossing = self.rivals(i, span)
-        inside = self.inside(i, span)
+        inside = self.tokens_of(i, span)
         p = max(self._inside[i][inside.start : inside.stop], default=0.0)
         other = 0.0 if crossing is None else crossing[0]
         return given < max(1.0 - p, other, *types.values(), 0.0)
@@ -359,8 +377,8 @@ class Evidence:
         """Return what a span covers."""
         return self.judged[i].text[span.start : span.end]
 
-    def inside(self, i: int, span: Span) -> range:
-        """Return the tokens of a span, also those that it covers in part."""
+    def tokens_of(self, i: int, span: Span) -> range:
+        """Return the numbers of the tokens of a span, also those that it covers in part."""
         first = bisect_right(self._ends[i], span.start)
         return range(first, bisect_left(self._starts[i], span.end))
 
@@ -376,7 +394,7 @@ class Evidence:
             often = marked > OFTEN and marked >= MARKED * self._occurrences[text]
             if often and not meets(span, spans):
                 spans.append(span)
-                chosen.append((span, self.rivals(i, span)[0]))
+                chosen.append((span, self.rivals(i, span).given))
         return chosen
 
     def likeliest(self, i: int) -> list[tuple[Span, float]]:
@@ -389,33 +407,23 @@ class Evidence:
                 chosen.append((span, p))
         return chosen
 
-    def rivals(self, i: int, span: Span) -> tuple[float, dict[Any, float], Any]:
-        """Collect what the model says of the place of a span.
-
-        Returns
-        -------
-        given : float
-            The probability of the span.
-        types : dict
-            Of each type at exactly this place, the given one too.
-        crossing : (float, Span) or None
-            The most probable span with other ends that meets it.
-        """
+    def rivals(self, i: int, span: Span) -> Rivals:
+        """Collect what the model says of the place of a span."""
         types: dict[Any, float] = {}
-        crossing: Any = None
+        crossing: tuple[float, Span] | None = None
         for other, p in self.judged[i].found:
             if other[0] < span[1] and span[0] < other[1]:
                 if other[:2] == span[:2]:
                     types[other[2]] = p
                 elif crossing is None or p > crossing[0]:
                     crossing = p, other
-        return types.get(span.label, 0.0), types, crossing
+        return Rivals(types.get(span.label, 0.0), types, crossing)
 
     def rival_type(self, i: int, span: Span) -> tuple[Any, float]:
         """Return the best other type of a span, and its log-odds against the given one;
         None and 0 if there is no other.
         """
-        types = self.rivals(i, span)[1]
+        types = self.rivals(i, span).types
         own = [other.label for other in self.given[i] if other[:2] == span[:2]]
         shares = self._votes.shares(self.text_of(i, span), own, types)
         return rival_of(span.label, shares)
@@ -423,7 +431,7 @@ class Evidence:
     def facts(self, i: int, span: Span) -> Facts:
         """Collect what is known of a span, as if it were given."""
         each = self.judged[i]
-        inside = self.inside(i, span)
+        inside = self.tokens_of(i, span)
         given, types, crossing = self.rivals(i, span)
         of_tokens = self._inside[i][inside.start : inside.stop]
         text = self.text_of(i, span)
@@ -461,7 +469,7 @@ class Evidence:
 
     def is_whole(self, i: int, span: Span) -> bool:
         """Tell whether a span begins and ends where tokens do."""
-        inside = self.inside(i, span)
+        inside = self.tokens_of(i, span)
         return (
             len(inside) > 0
             and self._starts[i][inside[0]] == span.start

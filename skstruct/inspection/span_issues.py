@@ -127,7 +127,7 @@ def _finding(
     found = Finding(i, *span, None, known.nothing, kind=kind, text=text)
     if kind == "other type":
         return found._replace(suggested=label, probability=types.get(label, 0.0))
-    if kind == "other boundary":
+    if kind == "other boundary" and crossing is not None:
         p, other = crossing
         ends = other.start, other.end
         return found._replace(suggested=other.label, probability=p, other=ends)
@@ -136,7 +136,7 @@ def _finding(
 
 def _whole(evidence: Evidence, i: int, span: Span) -> Span:
     """Return the whole tokens that a span covers in part."""
-    inside = evidence.inside(i, span)
+    inside = evidence.tokens_of(i, span)
     tokens = evidence.judged[i].tokens[inside.start : inside.stop] or [span[:2]]
     return span._replace(start=tokens[0][0], end=tokens[-1][1])
 
