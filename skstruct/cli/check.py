@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--json",
         action="store_true",
-        help="print a JSON object a line",
+        help="print one JSON object per line",
     )
     what = "file for an HTML page, or for the format of --write"
     add_output(parser, "--output", "-o", help=what)

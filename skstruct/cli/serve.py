@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="requests that are answered at a time",
     )
-    what = "format of the log; JSON has one object a line, and never quotes texts"
+    what = "format of the log; JSON has one object per line, and never quotes texts"
     add("--log-format", choices=FORMATS, default="text", help=what)
     group = parser.add_argument_group("Label Studio")
     add = group.add_argument

@@ -63,7 +63,7 @@ def moment(seconds: float) -> str:
 
 
 class JsonFormatter(logging.Formatter):
-    """Formatter of log records as JSON, one object a line.
+    """Formatter of log records as JSON, one object per line.
 
     The keys are ``time``, ``level``, ``logger`` and ``message``. Records of requests
     have ``method``, ``path``, ``status``, ``milliseconds``, ``texts``, ``characters``,
