@@ -83,7 +83,7 @@ def test_tag_shows_the_first_text_with_its_spans(files, capsys):
     (files / "b.txt").write_text("Ann lives in Rome.")
     for name, how in (
         ("b.txt", "one text"),
-        ("a.jsonl", "annotated texts; the annotations"),
+        ("a.jsonl", "annotated texts; annotations"),
     ):
         capsys.readouterr()
         assert cli.main(["tag", str(files / name), "-m", str(files / "m")]) == 0
