@@ -11,6 +11,7 @@ import argparse
 import random
 
 import numpy as np
+from sklearn.base import clone
 
 from benchmarks.common import load_esp, table
 from skstruct import L1CRF
@@ -27,16 +28,19 @@ STRATEGIES = {
 }
 
 
-def curve(pool, test, options, seed, rounds, batch=25):
-    """[(tokens labelled, F1)] of each round."""
+CRF = L1CRF(c1=0.3, c2=0.0, all_pairs=True, tol=1e-3, random_state=0)
+
+
+def curve(
+    pool, test, options, seed, rounds, model=CRF, score=segment_f1_score, batch=25
+):
+    """[(tokens labelled, score)] of each round."""
     X, y = pool
     labelled = random.Random(seed).sample(range(len(X)), batch)
     points = []
     for number in range(rounds):
-        model = L1CRF(c1=0.3, c2=0.0, all_pairs=True, tol=1e-3, random_state=0).fit(
-            [X[i] for i in labelled], [y[i] for i in labelled]
-        )
-        f1 = segment_f1_score(test[1], model.predict(test[0]))
+        model = clone(model).fit([X[i] for i in labelled], [y[i] for i in labelled])
+        f1 = score(test[1], model.predict(test[0]))
         points.append((sum(len(X[i]) for i in labelled), f1))
         left = sorted(set(range(len(X))) - set(labelled))
         chosen = select(
