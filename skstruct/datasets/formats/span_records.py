@@ -426,6 +426,9 @@ def _hint_about(error: json.JSONDecodeError) -> str:
     """Say what to change if the fault is a usual one: a comma too many, line ends."""
     before = error.doc[: error.pos].rstrip()
     behind = error.doc[error.pos :].lstrip()
+    if behind[:1] == "," and behind[1:].lstrip()[:1] in ("]", "}"):
+        # from Python 3.13 on the place is that of the comma
+        return f"; delete the comma before {behind[1:].lstrip()[0]!r}"
     if behind[:1] == "," and not behind[1:].partition("\n")[0].strip():
         return "; delete the comma behind the record"
     if before[-1:] == "," and behind[:1] in ("]", "}"):

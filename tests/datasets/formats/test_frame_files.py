@@ -29,6 +29,9 @@ def test_rows_are_records_and_lists_are_lists(name, tmp_path):
     assert read_tokens(path) == (TOKENS["tokens"], TOKENS["ner_tags"])
 
 
+@pytest.mark.skipif(
+    not hasattr(polars, "read_parquet_metadata"), reason="polars is too old"
+)
 def test_names_of_labels_that_datasets_keep(tmp_path):
     path = tmp_path / "a.parquet"
     features = (

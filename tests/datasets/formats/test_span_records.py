@@ -47,7 +47,7 @@ def test_places_of_values():
         ("text,start\rAnn,0\r", "its lines end in carriage returns"),
         ('{"a": 1}\r{"a": 2}\r', "line 1: .*; its lines end in carriage returns"),
         ('{"a": 1}\n{"a"', "line 2: not valid JSON"),
-        ('[{"a": 1},\n{"a": 2},\n]', "line 3: .*; delete the comma before ']'"),
+        ('[{"a": 1},\n{"a": 2},\n]', "line [23]: .*; delete the comma before ']'"),
         ('[{"a": [1, 2, ]}]', "line 1: .*; delete the comma before ']'"),
         ('{"a": 1}\n{"a": 2, }', "line 2: .*; delete the comma before '}'"),
         ('{"a": 1}\n{"a": 2},\n', "line 2: .*; delete the comma behind the record"),

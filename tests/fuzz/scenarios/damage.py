@@ -225,7 +225,7 @@ def _redescribed(draw, data):
             *("int8", "uint16", "int32", "float64", "bool"),
         )
         draw.note(description=description)
-    for _ in range(draw.one(0, 1, 2, 5)):
+    for _ in range(draw.one(0, 1, 2, 5) if rest else 0):
         rest[draw.int(0, len(rest) - 1)] = draw.int(0, 255)
     text = json.dumps(header).encode("ascii")
     text += b" " * (-(20 + len(text)) % 64)
