@@ -249,7 +249,10 @@ class _Placed:
         self.tokens = tokens
         self.first = first
         start, end, _ = known.given.places(tokens.offset)
-        self.start, self.end = trimmed(tokens.text, start, end)
+        inner, outer = trimmed(tokens.text, start, end)
+        # a token may begin or end with white space, as a predicted span then does
+        self.start = np.where(np.isin(start, tokens.start), start, inner)
+        self.end = np.where(np.isin(end, tokens.end), end, outer)
         self.lo = np.searchsorted(tokens.end, self.start, side="right")
         self.hi = np.maximum(np.searchsorted(tokens.start, self.end), self.lo)
         empty = self.start == self.end

@@ -151,3 +151,16 @@ def test_numbers_of_lists_have_to_agree():
     model = SpanTagger(L1CRF(c1=0.1)).fit(X, Y)
     with pytest.raises(ValueError, match="X has 1 texts, known has 2 lists of spans"):
         model.predict(["a"], known=[[], []])
+
+
+@pytest.mark.parametrize(
+    "tokenizer", ["words", r"\w+\s*|\S\s*", r"\s*\w+|\s*\S", r"\w+|\S"]
+)
+def test_predicted_spans_can_be_given_back_as_known(tokenizer):
+    """Also where tokens begin or end with white space, or a byte order mark."""
+    model = SpanTagger(StructuredPerceptron(random_state=0), tokenizer=tokenizer)
+    model.fit(X, Y)
+    texts = [*X, "Ann Lee \n left Rome . ", "\ufeffBob met Ann Lee", " Acme "]
+    found = model.predict(texts)
+    assert any(found)
+    assert model.predict(texts, known=found) == found
