@@ -474,7 +474,7 @@ class Unaware(BaseEstimator):
         (Pipeline([("tag", perceptron())]), "Pipeline cannot be used by"),
         (
             FrozenEstimator(perceptron()),
-            "FrozenEstimator cannot be used by BaggingShuffleAverager: what is",
+            "FrozenEstimator cannot be used by BaggingShuffleAverager: a frozen",
         ),
         (KBestReranker(), "KBestReranker cannot be used by .* inside of its base$"),
         (

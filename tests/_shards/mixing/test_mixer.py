@@ -427,7 +427,7 @@ def test_labels_that_only_another_shard_has_are_allowed_where_labels_lack():
     found = mixer.fit_shards([first, lambda: ([["b", "a"]], [["B", "A"]])])
     assert found.predict([["a", "b", "a"]]) == [["A", "B", "A"]]
     with pytest.raises(
-        ValueError, match="shard 0: y: sequence 0: under the constraints there is no"
+        ValueError, match="shard 0: y: sequence 0: no labelling with the given labels"
     ):
         mixer.fit_shards([first, lambda: ([["a"]], [["A"]])])
 
