@@ -15,6 +15,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -285,6 +286,11 @@ class Evidence:
             self._words.update(here)
             self._of_fold[each.fold].update(here)
         self._repeated: list[list[Span]] = []
+        # what was computed is asked for again, by planted errors among others
+        self._rivals_at: dict[Any, Rivals] = {}
+        self._shares_at: dict[Any, dict[Any, float]] = {}
+        self._rejected: dict[Any, bool] = {}
+        self._facts: dict[Any, Facts] = {}
         self._occurrences = self._count_occurrences()
         self._confused = self._confusions()
         self._groups = self._rejections()
@@ -337,6 +343,11 @@ class Evidence:
 
     def _is_rejected(self, i: int, span: Span) -> bool:
         """Tell whether a model thinks something else more probable than a span."""
+        if (i, span) not in self._rejected:
+            self._rejected[i, span] = self._judge(i, span)
+        return self._rejected[i, span]
+
+    def _judge(self, i: int, span: Span) -> bool:
         given, types, crossing = self.rivals(i, span)
         inside = self.tokens_of(i, span)
         p = max(self._inside[i][inside.start : inside.stop], default=0.0)
@@ -409,6 +420,13 @@ class Evidence:
 
     def rivals(self, i: int, span: Span) -> Rivals:
         """Collect what the model says of the place of a span."""
+        place = i, span.start, span.end
+        found = self._rivals_at.get(place)
+        if found is None:
+            found = self._rivals_at[place] = self._collect_rivals(i, span)
+        return found._replace(given=found.types.get(span.label, 0.0))
+
+    def _collect_rivals(self, i: int, span: Span) -> Rivals:
         types: dict[Any, float] = {}
         crossing: tuple[float, Span] | None = None
         for other, p in self.judged[i].found:
@@ -417,19 +435,33 @@ class Evidence:
                     types[other[2]] = p
                 elif crossing is None or p > crossing[0]:
                     crossing = p, other
-        return Rivals(types.get(span.label, 0.0), types, crossing)
+        return Rivals(0.0, types, crossing)
+
+    def _shares(self, i: int, span: Span) -> dict[Any, float]:
+        """Return how probable each type is of the place of a span."""
+        place = i, span.start, span.end
+        if place not in self._shares_at:
+            types = self.rivals(i, span).types
+            own = [other.label for other in self.given[i] if other[:2] == span[:2]]
+            self._shares_at[place] = self._votes.shares(
+                self.text_of(i, span), own, types
+            )
+        return self._shares_at[place]
 
     def rival_type(self, i: int, span: Span) -> tuple[Any, float]:
         """Return the best other type of a span, and its log-odds against the given one;
         None and 0 if there is no other.
         """
-        types = self.rivals(i, span).types
-        own = [other.label for other in self.given[i] if other[:2] == span[:2]]
-        shares = self._votes.shares(self.text_of(i, span), own, types)
-        return rival_of(span.label, shares)
+        return rival_of(span.label, self._shares(i, span))
 
     def facts(self, i: int, span: Span) -> Facts:
         """Collect what is known of a span, as if it were given."""
+        found = self._facts.get((i, span))
+        if found is None:
+            found = self._facts[i, span] = self._collect_facts(i, span)
+        return found
+
+    def _collect_facts(self, i: int, span: Span) -> Facts:
         each = self.judged[i]
         inside = self.tokens_of(i, span)
         given, types, crossing = self.rivals(i, span)
@@ -445,7 +477,7 @@ class Evidence:
             for start, end in each.tokens[inside.start : inside.stop]
         ]
         string, shape = self._keys(i, span)
-        rival, odds = rival_of(span.label, self._votes.shares(text, own, types))
+        rival, odds = rival_of(span.label, self._shares(i, span))
         return Facts(
             given=given,
             other_type=max(
@@ -497,6 +529,7 @@ _DIGITS = re.compile(r"\d+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
+@lru_cache(maxsize=2**16)
 def shape_of(word: str) -> str:
     """Write runs of digits as 9, and runs of letters as a, A or Aa.
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 Numbers = list[float]
@@ -89,15 +90,14 @@ def rival_of(label: Any, shares: Mapping[Any, float]) -> tuple[Any, float]:
     return rival, math.log(shares[rival] / shares[label])
 
 
-def _keys(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield what a span votes about: its string, its first and its last word."""
+@lru_cache(maxsize=2**16)
+def _keys(text: str) -> tuple[tuple[str, str, str], ...]:
+    """Return what a span votes about: its string, its first and its last word."""
     words = _WORDS.findall(text.casefold()) or [text]
-    yield "string", "", " ".join(words)
+    string = "string", "", " ".join(words)
     if len(words) == 1:
-        yield "ends", "alone", words[0]
-    else:
-        yield "ends", "first", words[0]
-        yield "ends", "last", words[-1]
+        return string, ("ends", "alone", words[0])
+    return string, ("ends", "first", words[0]), ("ends", "last", words[-1])
 
 
 def _backed_off(votes: Numbers, general: Numbers, weight: float) -> Numbers:
