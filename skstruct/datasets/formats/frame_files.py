@@ -99,8 +99,9 @@ def _by_polars(path: str) -> tuple[Iterator[dict[str, Any]], dict[str, list[str]
     import polars
 
     if path.lower().endswith(".parquet"):
-        metadata = getattr(polars, "read_parquet_metadata", lambda _: {})  # from 1.21
-        found = metadata(path).get("huggingface", "{}")
+        found = "{}"
+        if hasattr(polars, "read_parquet_metadata"):  # from 1.21 on
+            found = polars.read_parquet_metadata(path).get("huggingface", "{}")
         return polars.read_parquet(path).iter_rows(named=True), _names(found)
     readers: tuple[Callable[[str], Any], ...] = polars.read_ipc, polars.read_ipc_stream
     frame = None
