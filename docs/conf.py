@@ -85,6 +85,7 @@ def foreign_methods():
         "inspection",
         "metrics",
         "datasets",
+        "serving",
     )
     for module in (
         skstruct,
