@@ -210,6 +210,7 @@ def _compared(client, repeat, alone, together):
     workers busy.
     """
     watch, cpu = Stopwatch(), Stopwatch()
+    driver = None
     for _ in range(repeat):
         before, began = client.run(time.process_time), time.process_time()
         sharded = watch.time("mixed", together)
@@ -217,7 +218,7 @@ def _compared(client, repeat, alone, together):
         busiest = max(after[worker] - before[worker] for worker in after)
         cpu.seconds.setdefault("mixed", []).append(here + busiest)
         cpu.seconds.setdefault("driver", []).append(here)
-        driver = megabytes()
+        driver = driver or megabytes()  # before anything was fitted here
         began = time.process_time()
         serially = watch.time("serial", alone)
         cpu.seconds.setdefault("serial", []).append(time.process_time() - began)
