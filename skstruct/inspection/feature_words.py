@@ -69,7 +69,10 @@ def in_words(name: str, templates: Mapping[str, str], unit: str = "word") -> str
         elif function in _FUNCTIONS:
             if column != "0":
                 token = f"column {column} of {token}"
-            read_there = _FUNCTIONS[function].format(token, number)
+            description = _FUNCTIONS[function]
+            if number == "1":
+                description = description.replace("{1} characters", "character")
+            read_there = description.format(token, number)
             shown = value
         else:
             return name
