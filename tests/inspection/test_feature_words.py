@@ -16,7 +16,7 @@ TEXT = templates_of(PRESETS["text"])
     [
         ("Ushape0+1:Xxx", "shape of the next word = Xxx"),
         ("Ux0-2:the", "the word 2 before = the"),
-        ("Usuffix1-1:a", "last character of the word before = a"),
+        ("Usuffix1:a", "last character of this word = a"),
         ("Usuffix3-1:ria", "last 3 characters of the word before = ria"),
         (
             "Ushapes+1:Xxx/1/Xxx",
