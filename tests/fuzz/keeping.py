@@ -4,6 +4,8 @@ import os
 import pickle
 import tempfile
 
+import numpy as np
+
 import skstruct
 from skstruct import inspection, interchange
 
@@ -26,14 +28,38 @@ def check_files(draw, model, X, found, scores):
     same(pickle.loads(pickle.dumps(model)).predict(X), found, "predict after pickle")
 
 
+def steps_of(parser, sentence):
+    """The features of each step by which a parser built its tree."""
+    kinds = ("shift_features", "features", "label_features")
+    return [
+        {name for name, weight in getattr(arc, kind) if weight}
+        for arc in inspection.explain(parser, sentence).arcs
+        for kind in kinds
+    ]
+
+
+def compared(small, model, X, mine, scores):
+    """Which scores of a compressed model and of its original have to agree.
+
+    Where rounding breaks a tie within a beam, the search goes another way: to another
+    output, or by other steps to the same tree, whose score is that of its steps.
+    """
+    outputs = zip(small.predict(X), model.predict(X))
+    kept = np.array([one == other for one, other in outputs])
+    parser = isinstance(model, skstruct.ShiftReduceParser)
+    for i in np.flatnonzero(kept & ~np.isclose(mine, scores, 1e-3, 1e-4)):
+        kept[i] = not parser or steps_of(small, X[i]) == steps_of(model, X[i])
+    return kept
+
+
 def check_compressed(draw, model, X, scores):
     """A compressed model has nearly the same scores, and can be saved."""
     small = model.compress(dtype=draw.one("float64", "float32"))
     if scores is not None and finite(scores):
-        # Where rounding breaks a tie within a beam, the search goes another way.
-        kept = [one == other for one, other in zip(small.predict(X), model.predict(X))]
-        mine, expected = small.decision_function(X)[kept], scores[kept]
-        close(mine, expected, "decision_function after compress", rtol=1e-3, atol=1e-4)
+        mine = small.decision_function(X)
+        kept = compared(small, model, X, mine, scores)
+        what = "decision_function after compress"
+        close(mine[kept], scores[kept], what, rtol=1e-3, atol=1e-4)
     same(
         reloaded(small).predict(X),
         small.predict(X),
