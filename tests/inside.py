@@ -25,6 +25,7 @@ from skstruct._training.run import Run
 from skstruct.compat.pycrfsuite import _pycrfsuite
 from skstruct.datasets import corpora
 from skstruct.features import contexts, tokens
+from skstruct.serving import server as of_waitress
 
 CONLL2000 = corpora.CHUNKING_FILES
 CONLL2002 = corpora.ENTITY_FILES
@@ -278,7 +279,7 @@ def kept_by_a_worker():
     return len(shards_here())
 
 
-def kept_by_workers(client, seconds=2.0):
+def kept_by_workers(client, seconds=60.0):
     """How many shards the workers of a cluster hold, once they had time to let go of
     them.
     """
@@ -288,6 +289,11 @@ def kept_by_workers(client, seconds=2.0):
             break
         time.sleep(0.1)
     return kept
+
+
+def open_connections(server):
+    """The connections that a server has not closed yet."""
+    return of_waitress._connections(of_waitress._sockets_of(server))
 
 
 def forget_shards():

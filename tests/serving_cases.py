@@ -5,18 +5,21 @@ without any.
 import io
 import json
 import threading
+import time
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from wsgiref.util import setup_testing_defaults
 from wsgiref.validate import validator
+
+import pytest
 
 from skstruct.serving import app
 from skstruct.serving.server import addresses_of, new_server, stop
 
 
 @contextmanager
-def served(application, *, max_bytes=1_000_000, **options):
-    """The (host, port) of an application, or of that for a model, while it runs on
+def running(application, *, max_bytes=1_000_000, **options):
+    """The server of an application, or of that for a model, while it runs on
     waitress.
     """
     if not callable(application):
@@ -25,11 +28,27 @@ def served(application, *, max_bytes=1_000_000, **options):
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
-        yield addresses_of(server)[0]
+        yield server
     finally:
         stop(server)
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
+
+
+@contextmanager
+def served(application, **options):
+    """The (host, port) of the server that `running` gives."""
+    with running(application, **options) as server:
+        yield addresses_of(server)[0]
+
+
+def until(condition):
+    """Wait until a condition holds; fail if it does not within a minute."""
+    for _ in range(6000):
+        if condition():
+            return
+        time.sleep(0.01)
+    pytest.fail("it never came")
 
 
 def ask(address, requests, path="/predict", kind="application/json"):

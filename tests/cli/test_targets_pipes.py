@@ -20,16 +20,19 @@ posix = pytest.mark.skipif(os.name != "posix", reason="has no such files")
 
 
 def piped(command, folder, more=""):
-    """A command in a shell that knows ``>(...)``."""
+    """A command in a shell that knows ``>(...)``.
+
+    What runs in the brackets holds the shell's standard error, which is read to its
+    end: so this waits for it, too.
+    """
     if not os.path.exists("/bin/bash"):
         pytest.skip("there is no bash")
     line = " ".join(
         f"'{a}'" if a != "OUT" else f">(cat > '{folder}/out'){more}" for a in command
     )
     environ = {**os.environ, "PYTHONPATH": os.getcwd()}
-    script = f"{line}; code=$?; sleep 0.3; exit $code"
     return subprocess.run(
-        ["bash", "-c", script], env=environ, capture_output=True, text=True
+        ["bash", "-c", line], env=environ, capture_output=True, text=True
     )
 
 
