@@ -35,9 +35,10 @@ from .common import (
     warn,
 )
 from .corpus import first_file, read_files, read_sound_records
+from .document_keys import offered
 from .faults import Problem, faults_of, unreadable
 from .first_record import tell_understood
-from .held_out import documents_of
+from .held_out import documents_of, tell_unnamed
 from .input_files import tell_labels
 from .learners import add_features, add_learner, features_of, new_model, task_of
 from .located import locating
@@ -162,6 +163,8 @@ def _findings(model: Any, corpus: Corpus, arguments: Arguments) -> Findings:
                     "ignore", ".*(do|does) not end where tokens do"
                 )  # of each fold
             documents, known = documents_of(corpus)
+            if not known and offered(corpus.said):
+                tell_unnamed(corpus, known, "findings are fewer")
             _check_parts(corpus, arguments.cv, documents if known else corpus.X, known)
             _tell_time(model, corpus, arguments.cv)
             return label_issues(

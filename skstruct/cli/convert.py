@@ -27,7 +27,8 @@ from .common import (
     share,
     tell,
 )
-from .corpus import inputs_of, read
+from .corpus import read
+from .model_inputs import inputs_of
 from .options import add_encoding
 from .targets import add_output, takes_standard
 

@@ -23,7 +23,6 @@ from .._data.places import Where
 from .._data.schemes import scheme_like
 from .._data.source_layout import SourceLayout, plain_names
 from .._data.spellings import spelling_of
-from .._taggers.abilities import inputs_of as inputs_of_model
 from ..datasets.formats.annotation_layout import reader_options
 from ..datasets.formats.columns import A_TOKEN_A_LINE
 from ..datasets.formats.contents import where_at, where_of
@@ -35,7 +34,12 @@ from ..datasets.formats.entry import (
 )
 from ..datasets.formats.entry import WORDS as SEGMENTED
 from ..datasets.formats.source import Source
-from ..datasets.formats.span_records import Reading, Record, document_of
+from ..datasets.formats.span_records import (
+    Reading,
+    Record,
+    document_of,
+    said_of_record,
+)
 from ..datasets.formats.table import (
     BY_NAME,
     Recognised,
@@ -46,6 +50,7 @@ from ..datasets.formats.table import (
 from ..datasets.kinds import TOKENS as TOKENS_KIND
 from ..datasets.kinds import Kind, kind_of
 from .common import CommandError, tell
+from .document_keys import carried, documents_by
 from .input_files import warn_of_columns, warn_of_text
 from .sentences import Sentence, as_columns, sentences
 from .texts import annotated_texts, new_annotation_reader, path_or_lines
@@ -128,12 +133,18 @@ class Layout(NamedTuple):
         Why it is this format: what was seen in the file, or the option that names it.
     reader : AnnotationReader or None
         Of annotated texts: what reads them.
+    document : str or None
+        The key or column whose values are documents, if an option names it.
+    has_said : bool
+        Whether `Corpus.said` is read: where documents are kept together.
     """
 
     how: SourceLayout
     entry: Format
     why: str = ""
     reader: AnnotationReader | None = None
+    document: str | None = None
+    has_said: bool = False
 
     @property
     def family(self) -> str:
@@ -192,6 +203,9 @@ class Corpus(NamedTuple):
         Of each sequence what its record is called in the file; None if that is not
         said.
     kind : Kind
+    said : list of dict of str to str
+        Of each sequence what the file says of it by keys, columns or comments; empty
+        unless documents are kept together.
     """
 
     name: str
@@ -207,6 +221,7 @@ class Corpus(NamedTuple):
     n_unannotated: int = 0
     ids: Sequence[Any] = ()
     kind: Kind = TOKENS_KIND
+    said: Sequence[dict[str, str]] = ()
 
     @property
     def amounts(self) -> tuple[int, int]:
@@ -224,10 +239,14 @@ class _Row(NamedTuple):
     where: Where
     weight: float = 1.0
     id: Any = None
+    said: dict[str, str] = {}
 
     @classmethod
-    def of_sentence(cls, sentence: Sentence, file: str) -> _Row:
+    def of_sentence(cls, sentence: Sentence, file: str, layout: Layout) -> _Row:
         """Make the row of a sentence of a file."""
+        said = {}
+        if layout.has_said and isinstance(layout.entry, TokenFormat):
+            said = layout.entry.said(sentence.lines, sentence.source)
         where = (
             Where(file, line=next(iter(sentence.numbers), None))
             if sentence.place is None
@@ -241,20 +260,31 @@ class _Row(NamedTuple):
             where,
             sentence.weight,
             sentence.id,
+            said,
         )
 
     @classmethod
-    def of_text(cls, record: Record, spans: list[Any]) -> _Row:
+    def of_text(cls, record: Record, spans: list[Any], layout: Layout) -> _Row:
         """Make the row of an annotated text."""
         return cls(
-            record.text, spans, record.place, document_of(record), where_of(record)
+            record.text,
+            spans,
+            record.place,
+            document_of(record),
+            where_of(record),
+            said=said_of_record(record.metadata) if layout.has_said else {},
         )
 
 
 def _corpus_of(source: Source, layout: Layout, rows: list[_Row]) -> Corpus:
     """Return the corpus of some sequences of a source."""
     columns = zip(*rows) if rows else ((),) * len(_Row._fields)
-    X, y, places, documents, where, weights, ids = map(list, columns)
+    X, y, places, documents, where, weights, ids, said = map(list, columns)
+    if isinstance(layout.entry, TokenFormat) and layout.entry.has_comments:
+        said = carried(said)
+    if layout.document is not None:
+        unit = layout.kind.sequence
+        documents = documents_by(layout.document, said, source.name, unit)
     return Corpus(
         source.name,
         layout.family,
@@ -266,47 +296,8 @@ def _corpus_of(source: Source, layout: Layout, rows: list[_Row]) -> Corpus:
         weights=None if set(weights) <= {1.0} else weights,
         ids=[each.id if id is None else id for each, id in zip(where, ids)],
         kind=layout.kind,
+        said=said if layout.has_said else (),
     )
-
-
-def inputs_of(model: Any, path: str, format: str | None = None) -> Inputs:
-    """Return what a fitted model reads and predicts.
-
-    Parameters
-    ----------
-    model : estimator or Pipeline
-    path : str
-        Of its file, for messages.
-    format : str, optional
-        Of the corpus file, if an option says it.
-
-    Raises
-    ------
-    CommandError
-        If no corpus file can hold what it was trained on: rows of numbers, or
-        ready-made features, unless ``format`` is "crfsuite", whose files do; or if the
-        model does not say what it reads.
-    """
-    inputs = inputs_of_model(model)
-    if inputs is None:
-        raise CommandError(
-            f"{path}: "
-            f"the command line cannot use a {type(model).__name__}; use it in Python"
-        )
-    if inputs.token is dict and format != "crfsuite":
-        wrong = (
-            f"{path}: the model reads dicts or lists of features, which the command "
-            "line cannot; use it in Python"
-        )
-        raise CommandError(
-            f"{wrong}, or features from data of CRFsuite (--format crfsuite)"
-        )
-    if inputs.token not in (str, tuple, dict):
-        raise CommandError(
-            f"{path}: the model reads rows of numbers, which the command line cannot; "
-            "use it in Python"
-        )
-    return inputs
 
 
 # --------------------------------------------------------------------------------------
@@ -370,8 +361,10 @@ def layout_of(
         except ValueError as error:
             arguments.usage_error(str(error))
         how = how if head is None else entry.with_fields(head, how)
-    layout = Layout(how, entry, why, reader)
-    return layout
+    document = getattr(arguments, "document", None)
+    kept_together = (getattr(arguments, name, None) for name in ("holdout", "cv"))
+    has_said = document is not None or any(each is not None for each in kept_together)
+    return Layout(how, entry, why, reader, document, has_said)
 
 
 _TOKEN_OPTIONS = ("tokens", "label", "separator", "comment", "label_names")
@@ -585,6 +578,8 @@ def read_files(
         name: flatten([getattr(part, name) for part in parts])
         for name in ("X", "y", "places", "documents", "where", "ids")
     }
+    if layout.has_said:
+        joined["said"] = flatten([list(part.said) for part in parts])
     return parts[0]._replace(
         n_unannotated=sum(part.n_unannotated for part in parts),
         **joined,
@@ -630,7 +625,8 @@ def _sound_rows(source: Source, layout: Layout) -> tuple[list[_Row], Reading]:
     assert layout.reader is not None
     reading = Reading(layout.reader, faults=[])
     found = layout.reader.marked(path_or_lines(source), reading)
-    return [_Row.of_text(record, spans) for record, spans in found], reading
+    rows = [_Row.of_text(record, spans, layout) for record, spans in found]
+    return rows, reading
 
 
 def with_types(arguments: Arguments, layout: Layout, path: str) -> Layout:
@@ -707,10 +703,10 @@ def batches(
         assert layout.reader is not None
         reading = Reading(layout.reader)
         pairs = annotated_texts(source, reading, is_stream=size is not None)
-        rows = (_Row.of_text(record, spans) for record, spans in pairs)
+        rows = (_Row.of_text(record, spans, layout) for record, spans in pairs)
     else:
         rows = (
-            _Row.of_sentence(sentence, source.name)
+            _Row.of_sentence(sentence, source.name, layout)
             for sentence in sentences(source, layout, inputs)
             if sentence.tokens
         )

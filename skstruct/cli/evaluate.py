@@ -29,10 +29,11 @@ from ..metrics.task_scores import Scores, as_text, scores_of
 from . import two_models
 from .cards import warn_if_learned
 from .common import CommandError, as_json, check_inputs, load_model, warn
-from .corpus import inputs_of, layout_of, read_all
+from .corpus import layout_of, read_all
 from .input_files import tell_empty
 from .located import locating
 from .matching import matched
+from .model_inputs import inputs_of
 from .model_layout import format_for, read_for
 from .odd_labels import warn_of_odd
 from .options import add_model, add_options

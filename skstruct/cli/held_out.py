@@ -24,6 +24,7 @@ from ..metrics.intervals import FEWEST, Score
 from ..metrics.task_scores import Scores, plain, scores_of
 from ..metrics.task_scores import as_text as table_of
 from .common import CommandError, tell
+from .document_keys import offer
 from .mistakes import (
     Mistake,
     in_words,
@@ -137,12 +138,18 @@ def documents_of(corpus: Corpus) -> Documents:
     return Documents(np.array(found, np.int64), known)
 
 
-def tell_unnamed(corpus: Corpus, known: bool) -> None:
-    """Say that the records of texts name no documents, where some are held out."""
-    if not known and corpus.kind.has_spans:
+def tell_unnamed(
+    corpus: Corpus, known: bool, effect: str = "the scores are too high"
+) -> None:
+    """Say that a file names no documents, where some are held out, and which keys
+    could name them.
+    """
+    if not known:
+        unit = corpus.kind.sequence
         tell(
-            f"{corpus.name}: no record names its document, under a key such as doc_id: "
-            "each text is one; if texts belong together, the scores are too high"
+            f"{corpus.name}: nothing names documents, such as a key doc_id: each {unit} "
+            f"is one; if {unit}s belong together, {effect}"
+            f"{offer(corpus.said, unit)}"
         )
 
 

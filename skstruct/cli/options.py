@@ -170,6 +170,12 @@ def add_corpus(parser: argparse.ArgumentParser) -> None:
         "annotates; may be repeated"
     )
     parser.add_argument("--annotated", **repeated("FILE=TYPES", _annotated), help=what)
+    what = (
+        "key or column that names the document of a text or sentence, such as "
+        "patient_id, or meta.source for a key within another; documents are kept whole "
+        "(default: doc_id, document or the like)"
+    )
+    parser.add_argument("--document", metavar="KEY", help=what)
 
 
 def _types(text: str) -> Any:

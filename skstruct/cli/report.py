@@ -15,8 +15,8 @@ from .._data.inputs import TREES
 from ..inspection import report
 from .cards import warn_if_learned
 from .common import check_inputs, load_model, tell
-from .corpus import inputs_of
 from .located import locating
+from .model_inputs import inputs_of
 from .model_layout import format_for, read_for
 from .options import add_model, add_options, same_options
 from .targets import add_output, output, printed_beside, takes_standard

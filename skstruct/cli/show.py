@@ -27,7 +27,7 @@ from ..inspection.explanations import printable
 from ..interchange.kinds import kind_of
 from ..serving.answers import as_sequence
 from .common import CommandError, as_json, check_inputs, load_model, positive, warn
-from .corpus import inputs_of
+from .model_inputs import inputs_of
 from .options import add_encoding
 
 if TYPE_CHECKING:

@@ -34,9 +34,10 @@ from .common import (
     load_model,
     positive,
 )
-from .corpus import inputs_of, layout_of
+from .corpus import layout_of
 from .first_record import tell_tagged
 from .located import locating
+from .model_inputs import inputs_of
 from .model_layout import format_for, settle_encoding, with_layout
 from .options import add_model, add_options
 from .sentences import sentences

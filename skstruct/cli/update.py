@@ -24,13 +24,14 @@ from .._taggers.abilities import reason, span_labels
 from ..datasets.formats.source import Source
 from .cards import counts_of, options_of, sources_of, warn_if_learned
 from .common import CommandError, check_inputs, load_model, tell
-from .corpus import check_annotated, inputs_of, layout_of, read_files, with_types
+from .corpus import check_annotated, layout_of, read_files, with_types
 from .evaluate import look_of
 from .held_out import documents_of, folds_of, part_of, tell_unnamed
 from .learnable import check_learned
 from .learning import learn, reset_session_parameters, save_partial, to_learn, write
 from .located import locating
 from .merging import warn_of_shared
+from .model_inputs import inputs_of
 from .model_layout import (
     format_for,
     learned_layout,

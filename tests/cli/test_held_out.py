@@ -208,7 +208,7 @@ def test_documents_are_held_out_whole_or_it_is_said(key, capsys, tmp_path):
         assert code == 0, err
         assert ("2 texts held out" in out) == (key == "other")
         assert ("1 document held out" in out) == (key != "other")
-        assert ("no record names its document" in err) == (key == "other")
+        assert ("nothing names documents" in err) == (key == "other")
         (tmp_path / "m").rename(tmp_path / "old")
 
 

@@ -24,7 +24,7 @@ from ..._data.places import counted
 from ..._data.source_layout import SourceLayout
 from ..._data.spellings import style_of
 from ..._data.types import Path
-from .column_lines import END, are_names, comments_in
+from .column_lines import DOCUMENT_KEYS, END, are_names, comments_in
 from .contents import Contents, Tally
 from .crfsuite import is_attribute
 from .entry import NO, Kept, Look, Row, Rows, TokenFormat, fits, marked, near, no
@@ -199,6 +199,7 @@ def _sentences_of_columns(
                     and line.startswith(comment)
                     and line != END
                 ):
+                    documents.note(line)
                     tally.structure += 1
                     continue
                 cells = split_cells(line, separator)
@@ -247,6 +248,12 @@ def _leave_header(name: str, line: str, tally: Tally) -> None:
     warn(f"{name}, line 1: the line is left out, since it names columns: {line[:60]!r}")
 
 
+_NAMES_DOCUMENT = re.compile(
+    rf"#+\s*(newdoc\b|begin document\b|({'|'.join(DOCUMENT_KEYS)})\s*[=:])", re.I
+)
+"""A comment that names the document of what follows, as other formats have them."""
+
+
 class _Documents:
     """Counts documents that have sentences."""
 
@@ -254,15 +261,25 @@ class _Documents:
         self._number = 0
         self._filled = False
         self._told = False
+        self._named = ""
 
     def begin(self, line: str, separator: str | None) -> bool:
         """Begin a document if the line is that of one; tell whether it is."""
         if split_cells(line, separator)[0] != DOCUMENT:
             return False
+        self._begin()
+        return True
+
+    def note(self, comment: str) -> None:
+        """Begin a document if a comment names another one than the last."""
+        if comment != self._named and _NAMES_DOCUMENT.match(comment):
+            self._named = comment
+            self._begin()
+
+    def _begin(self) -> None:
         self._number += self._filled
         self._filled = False
         self._told = True
-        return True
 
     def next_sentence(self) -> str | None:
         """The document of the next sentence."""

@@ -97,6 +97,17 @@ class CsvTokens(TokenFormat):
         names = {cell.strip() for row in head.table[:1] for cell in row}
         return all(isinstance(field, int) or field in names for field in fields)
 
+    def said(self, lines: Any, source: Any) -> dict[str, str]:
+        """Return the columns in which all rows of a sentence have one value, or only the
+        first has one.
+        """
+        _, _, rows, header = source
+        found = {}
+        for name, (first, *others) in zip(header, zip(*rows)):
+            if name.strip() and first.strip() and set(others) <= {first, ""}:
+                found[name.strip()] = first.strip()
+        return found
+
     def written(self, layout: SourceLayout, rows: list[Row]) -> Iterator[str]:
         """Yield the header and the rows of all sentences, which blank lines part."""
         kept = (each.more for each in rows if isinstance(each.more, Kept))

@@ -7,9 +7,11 @@ sequences of words, which a segmenter learns; and texts with spans.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator
 from enum import IntEnum
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ..._data.places import Where
@@ -95,6 +97,9 @@ def marked(seen: str) -> Look:
 
 
 NO = no("nothing of it was seen")
+
+_SAID = re.compile(r"#+\s*([^\s=:][^=:]*?)\s*[=:]\s*(?!//)(\S.*?)\s*$")
+"""A comment that says something by a name."""
 
 
 class Rows(NamedTuple):
@@ -298,6 +303,21 @@ class TokenFormat(Format):
     def has_fields(self, head: Head, fields: Collection[Any]) -> bool:
         """Tell whether the beginning of a file shows some fields."""
         return True
+
+    def said(self, lines: list[tuple[int, str, bool]], source: Any) -> dict[str, str]:
+        """Return what the file says of a sentence beside its tokens, by names: here the
+        comments before its first token, as ``# source = news``.
+
+        Parameters
+        ----------
+        lines : list of (int, str, bool)
+            As of `labelled`.
+        source : object
+            As of `Rows`.
+        """
+        before = takewhile(lambda each: not each[2], lines)
+        found = (_SAID.match(line) for _, line, _ in before)
+        return {each[1]: each[2] for each in found if each is not None}
 
     def labelled(
         self,

@@ -122,6 +122,20 @@ def document_of(record: Record) -> str | None:
     return None
 
 
+def said_of_record(metadata: Mapping[Any, Any]) -> dict[str, str]:
+    """Return what a record says of itself: str and numbers by their keys, those of
+    objects within it as ``meta.source``.
+    """
+    found: dict[str, str] = {}
+    for key, value in metadata.items():
+        if isinstance(value, Mapping):
+            inner = said_of_record(value)
+            found.update((f"{key}.{name}", each) for name, each in inner.items())
+        elif isinstance(value, str | int) and not isinstance(value, bool):
+            found[str(key)] = str(value)
+    return found
+
+
 class Fault(NamedTuple):
     """An error in a record of a file.
 

@@ -11,7 +11,7 @@ from ..._core.user_warnings import warn
 from ..._data.schemes import labels_to_spans
 from .contents import Contents
 from .entry import TokenFormat, labels_alone
-from .span_records import json_values
+from .span_records import json_values, said_of_record
 
 
 class TokenRecords(TokenFormat):
@@ -22,6 +22,10 @@ class TokenRecords(TokenFormat):
     is_written = True
     names_fields = True
     has_comments = False
+
+    def said(self, lines: Any, source: Any) -> dict[str, str]:
+        """Return the keys of the record beside its tokens."""
+        return said_of_record(source)
 
     def selected(
         self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
