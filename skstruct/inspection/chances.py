@@ -85,10 +85,17 @@ def chances_of(mixture: Mixture) -> Floats:
     ndarray of shape (n, K)
         Its columns sum to the expected number of errors of each kind.
     """
-    n, d = mixture.observed.shape
+    from threadpoolctl import threadpool_limits  # which scikit-learn brings along
+
+    if not len(mixture.observed):
+        return np.zeros((0, len(mixture.planted)))
+    with threadpool_limits(1):  # products of narrow matrices gain nothing by more
+        return _chances(mixture)
+
+
+def _chances(mixture: Mixture) -> Floats:
+    n = len(mixture.observed)
     kinds = len(mixture.planted)
-    if n == 0:
-        return np.zeros((0, kinds))
     learned = _spread(mixture.observed, MOST)
     planted = [_spread(each, MOST // 2) for each in mixture.planted]
     rows = np.vstack([learned, *planted])
@@ -105,7 +112,8 @@ def chances_of(mixture: Mixture) -> Floats:
     known = np.repeat(np.arange(1, kinds + 1), [len(each) for each in planted])
     target[np.arange(len(learned), len(rows)), known] = 1.0
     for _ in range(STEPS):
-        wrong = _responsible(rows[: len(learned)], weights, share)
+        ratio = np.exp(_log_ratio(rows[: len(learned)], weights))
+        wrong = _responsible(ratio, share)
         target[: len(learned), 0] = 1.0 - wrong.sum(axis=1)
         target[: len(learned), 1:] = wrong
         size = np.maximum(target.sum(axis=0), 1e-9)
@@ -161,11 +169,12 @@ def _between(
     """Compute the probability of each kind, (n, K); shares of errors that are too small
     or too large by these probabilities are scaled, and their order stays.
     """
+    ratio = np.exp(_log_ratio(rows, weights))
     used = share
     for _ in range(ROUNDS):
-        total = max(_responsible(rows, weights, used).mean(axis=0).sum(), 1e-12)
+        total = max(_responsible(ratio, used).mean(axis=0).sum(), 1e-12)
         used = used * min(max(total, least), most) / total
-    return _responsible(rows, weights, used)
+    return _responsible(ratio, used)
 
 
 def _spread(rows: Floats, most: int) -> Floats:
@@ -175,10 +184,9 @@ def _spread(rows: Floats, most: int) -> Floats:
     return rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
 
 
-def _responsible(rows: Floats, weights: Floats, share: Floats) -> Floats:
-    """Compute the probability of each kind, (n, K), from log-ratios of densities."""
-    ratio = _log_ratio(rows, weights)
-    odds = np.exp(ratio) * share / max(1.0 - share.sum(), 0.1)
+def _responsible(ratio: Floats, share: Floats) -> Floats:
+    """Compute the probability of each kind, (n, K), from ratios of densities."""
+    odds = ratio * (share / max(1.0 - share.sum(), 0.1))
     return odds / (1.0 + odds.sum(axis=1, keepdims=True))
 
 
@@ -218,14 +226,11 @@ def _regression(
         value += 0.5 * STRENGTH * (away**2).sum()
         return float(value), (slope + STRENGTH * away).ravel()
 
-    from threadpoolctl import threadpool_limits  # which scikit-learn brings along
-
-    with threadpool_limits(1):  # products of narrow matrices gain nothing by more
-        found = minimize(
-            objective,
-            start.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": 60},
-        )
+    found = minimize(
+        objective,
+        start.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 60},
+    )
     return np.asarray(found.x).reshape(centre.shape)

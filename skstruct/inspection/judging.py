@@ -24,7 +24,8 @@ from .error_lists import around
 from .explain_taggers import seen_by_tagger, tokens_shown
 from .findings import Finding
 from .out_of_fold import by_fold
-from .span_evidence import LEAST, Judged
+from .span_columns import Judged
+from .span_evidence import LEAST
 
 
 def judged_out_of_fold(
@@ -57,10 +58,11 @@ def judge_texts(estimator: Any, X: Any, y: Corpus, test: np.ndarray) -> list[Jud
         marginals = seen.grouped(seen.tagger.predict_marginals(seen.X))
         tokens = model.tokens(texts)
     rows = []
+    classes = seen.classes
     about = zip(texts, given.by_text(), given.types, tokens, marginals, found)
     for text, spans, types, pairs, of_tokens, probable in about:
-        p = np.reshape(of_tokens, (len(pairs), len(seen.classes)))
-        inside = _inside(p, seen.classes)
+        p = np.reshape(of_tokens, (len(pairs), len(classes)))
+        inside = _inside(p, classes)
         rows.append(Judged(0, text, spans, types, pairs, inside, probable))
     return rows
 
@@ -111,6 +113,7 @@ def judge_sentences(
             seen.X, min_proba=LEAST, scheme=scheme
         )
     table = LabelTable(scheme, strict=False)
+    classes = seen.classes
     rows = []
     about = zip(tokens_shown(X), seen.y or (), marginals, found)
     for x, labels, of_tokens, probable in about:
@@ -123,8 +126,8 @@ def judge_sentences(
         spans += [Span(*tokens[t], None) for t in unknown]  # type: ignore[arg-type]
         spans.sort(key=lambda span: span[:2])
         asked = [(_span(tokens, *each), value) for each, value in probable]
-        p = np.reshape(of_tokens, (len(tokens), len(seen.classes)))
-        inside = _inside(p, seen.classes)
+        p = np.reshape(of_tokens, (len(tokens), len(classes)))
+        inside = _inside(p, classes)
         text = " ".join(words)
         rows.append(Judged(0, text, spans, None, tokens, inside, asked))
     return rows

@@ -9,13 +9,14 @@ systematic ones the model has learned; :meth:`Facts.among` says what it then bel
 
 from __future__ import annotations
 
-import math
-import random
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Any
 
-from .._data.spans import Span
-from .span_evidence import OFTEN, Evidence, Facts, Group, Place, meets, shape_of
+import numpy as np
+from scipy.special import ndtr
+
+from .span_columns import Flags, Ints, Places
+from .span_evidence import OFTEN, Evidence, Facts, shape_of
 from .type_votes import PSEUDO_VOTES_OF_STRING
 
 MOST = 1_500
@@ -36,166 +37,205 @@ CUT = 1, 2, 3
 """Characters that a span may lose at its end."""
 
 
-def chosen_places(evidence: Evidence, draw: random.Random) -> list[Place]:
+def chosen_places(evidence: Evidence, draw: Any) -> Places:
     """Choose the spans into which errors are planted."""
-    places = list(evidence.places())
-    return places if len(places) <= MOST else draw.sample(places, MOST)
+    places = evidence.corpus.given
+    n = len(places.start)
+    return places if n <= MOST else places.take(draw.permutation(n)[:MOST])
 
 
-def other_types(
-    evidence: Evidence, places: list[Place], draw: random.Random
-) -> Iterator[Facts]:
-    """Yield what is known of spans if they had another type."""
-    for i, span in places:
-        others = [label for label in evidence.labels if label != span.label]
-        if others:
-            yield evidence.facts(i, span._replace(label=draw.choice(others)))
+class Groups:
+    """Things that have a key in common, from which some are drawn: a key, then one of
+    its things.
+
+    Parameters
+    ----------
+    keys : sequence
+    least : int
+        Number of things of a key that may be drawn.
+    """
+
+    def __init__(self, keys: Sequence[Any], least: int) -> None:
+        ids: dict[Any, int] = {}
+        key = np.array([ids.setdefault(each, len(ids)) for each in keys], np.int64)
+        self._order = np.argsort(key, kind="stable")
+        sizes = np.bincount(key, minlength=len(ids))
+        often = sizes >= least
+        self._sizes = sizes[often]
+        self._first = (np.cumsum(sizes) - sizes)[often]
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    def drawn(self, n: int, draw: Any) -> tuple[Ints, Ints]:
+        """Draw n things; return them, and the sizes of their groups."""
+        group = draw.randint(len(self), size=n)
+        size = self._sizes[group]
+        return self._order[self._first[group] + _below(size, draw)], size
 
 
-def repeated_types(
-    evidence: Evidence, places: list[Place], draw: random.Random
-) -> Iterator[Facts]:
-    """Yield the same where a share of the mentions of a string has the wrong type.
+def other_types(evidence: Evidence, places: Places, draw: Any) -> Facts:
+    """Describe spans as if they had another type."""
+    n = len(places.start) if evidence.n_labels > 1 else 0
+    places = places.take(slice(n))
+    label = draw.randint(max(evidence.n_labels - 1, 1), size=n)
+    label += label >= places.label
+    return evidence.facts(places._replace(label=label))
+
+
+def repeated_types(evidence: Evidence, places: Places, draw: Any) -> Facts:
+    """Describe the same where a share of the mentions of a string has the wrong type.
 
     Whoever misunderstands something decides about a string: each counts once, however
     often it is mentioned.
     """
-    mentions: dict[str, list[Place]] = defaultdict(list)
-    for place in evidence.places():
-        mentions[evidence.text_of(*place)].append(place)
-    often = [row for row in mentions.values() if len(row) > OFTEN]
-    chosen = [draw.choice(draw.choice(often)) for _ in places if often]
-    for facts in other_types(evidence, chosen, draw):
-        n = facts.same + facts.differently
-        share = draw.uniform(*MINORITY)
-        wrong = round(share * n)
-        if wrong > 0:
-            odds = math.log((1.0 - share) / share)
-            taught, rejected = learned(facts, share, wrong, draw)
-            yield taught._replace(
-                same=wrong,
-                differently=n - wrong,
-                type_odds=odds,
-                rejected_string=Group(wrong, rejected),
-            )
+    mentions = Groups(evidence.strings, OFTEN + 1)
+    n = len(places.start) if len(mentions) else 0
+    chosen = mentions.drawn(n, draw)[0] if n else np.zeros(0, np.int64)
+    facts = other_types(evidence, evidence.corpus.given.take(chosen), draw)
+    total = facts.same + facts.differently
+    share = draw.uniform(*MINORITY, size=len(total))
+    wrong = np.round(share * total).astype(np.int64)
+    taught, rejected = learned(facts, share, wrong, draw)
+    return taught._replace(
+        same=wrong,
+        differently=total - wrong,
+        type_odds=np.log((1.0 - share) / share),
+        strings=wrong,
+        strings_rejected=rejected,
+    ).take(wrong > 0)
 
 
 def learned(
-    facts: Facts, share: float, wrong: int, draw: random.Random
-) -> tuple[Facts, int]:
-    """Return what is known of an error where a share is like this, and how many of the
+    facts: Facts, share: Any, wrong: Ints | int, draw: Any
+) -> tuple[Facts, Ints]:
+    """Return what is known of errors where a share is like this, and how many of the
     other ones the models reject.
 
     Models learn such errors less often than they are, as the context speaks for what is
     right, and not of each mention as well.
     """
-    level = share * draw.random() ** 2
-    here = min(level * math.exp(draw.gauss(0.0, 1.0)), MOST_LEARNED)
-    best = max(facts.other_type, facts.other_boundary, facts.nothing)
-    lead = max(best - facts.given, 1e-9)
-    limit = lead / (1.0 + lead)
-    usual = 0.5 + 0.5 * math.erf(math.log(limit / max(level, 1e-9)) / math.sqrt(2.0))
-    spread = math.sqrt(wrong * usual * (1.0 - usual))
-    rejected = round(draw.gauss(wrong * usual, spread))
-    return facts.among(here), min(max(rejected, 0), wrong)
+    n = len(facts.given)
+    level = share * draw.uniform(size=n) ** 2
+    here = np.minimum(level * np.exp(draw.normal(size=n)), MOST_LEARNED)
+    best = np.maximum(facts.other_type, facts.other_boundary)
+    lead = np.maximum(np.maximum(best, facts.nothing) - facts.given, 1e-9)
+    usual = ndtr(np.log(lead / (1.0 + lead) / np.maximum(level, 1e-9)))
+    return facts.among(here), draw.binomial(wrong, usual)
 
 
-def other_ends(
-    evidence: Evidence, places: list[Place], draw: random.Random
-) -> Iterator[Facts]:
-    """Yield what is known of spans with one token more or less at one of their ends; of
-    half of them the model has learned some.
+def other_ends(evidence: Evidence, places: Places, draw: Any) -> Facts:
+    """Describe spans with one token more or less at one of their ends; of half of them
+    the model has learned some.
     """
-    for i, span in places:
-        tokens = evidence.judged[i].tokens
-        inside = evidence.tokens_of(i, span)
-        ways = []
-        if len(inside) > 1:
-            ways.append(span._replace(start=tokens[inside[1]][0]))
-            ways.append(span._replace(end=tokens[inside[-2]][1]))
-        if inside and inside[0] > 0:
-            ways.append(span._replace(start=tokens[inside[0] - 1][0]))
-        if inside and inside[-1] + 1 < len(tokens):
-            ways.append(span._replace(end=tokens[inside[-1] + 1][1]))
-        rest = [each for each in evidence.given[i] if each != span]
-        ways = [way for way in ways if not meets(way, rest)]
-        if ways:
-            facts = evidence.facts(i, draw.choice(ways))
-            is_known = draw.random() < 0.5
-            yield learned(facts, SHARES[0], 0, draw)[0] if is_known else facts
+    ways, fits = _ways(evidence, places)
+    some = fits.any(axis=1)
+    places = places.take(some)
+    ways = ways[some]
+    fits = fits[some]
+    rank = _below(fits.sum(axis=1), draw)
+    way = (np.cumsum(fits, axis=1) > rank[:, None]).argmax(axis=1)
+    start, end = ways[np.arange(len(way)), way].T
+    facts = evidence.facts(places._replace(start=start, end=end))
+    taught = learned(facts, SHARES[0], 0, draw)[0]
+    return _either(draw.uniform(size=len(way)) < 0.5, taught, facts)
 
 
-def cut_ends(
-    evidence: Evidence, places: list[Place], draw: random.Random
-) -> Iterator[Facts]:
-    """Yield what is known of spans that lost some characters at their ends, if there are
-    spans that end within tokens.
+def _ways(evidence: Evidence, places: Places) -> tuple[Ints, Flags]:
+    """Return the spans with one token more or less, (n, 4, 2), and whether there are
+    such, and they meet no other given span, (n, 4).
     """
-    if all(evidence.is_whole(*place) for place in evidence.places()):
-        return
-    for i, span in places:
-        end = span.end - draw.choice(CUT)
-        if end > span.start:
-            facts = evidence.facts(i, span._replace(end=end))
-            yield facts if facts.cuts else learned(facts, SHARES[1], 0, draw)[0]
+    corpus = evidence.corpus
+    first, stop = corpus.tokens_of(places)
+    n_tokens = len(corpus.token_start)
+    text = np.concatenate([corpus.token_text, [-1]])  # of what is before and behind
+    # a token beyond an end is never used
+    starts = np.concatenate([corpus.token_start, [0]])
+    ends = np.concatenate([corpus.token_end, [0]])
+    behind = np.minimum(stop, n_tokens)
+    ways = np.stack(
+        [
+            np.stack([starts[np.minimum(first + 1, n_tokens)], places.end], 1),
+            np.stack([places.start, ends[stop - 2]], 1),
+            np.stack([starts[first - 1], places.end], 1),
+            np.stack([places.start, ends[behind]], 1),
+        ],
+        axis=1,
+    )
+    longer = stop - first > 1
+    some = stop > first
+    before = some & (text[first - 1] == places.text)
+    fits = np.stack([longer, longer, before, some & (text[behind] == places.text)], 1)
+    for k in range(4):
+        way = places._replace(start=ways[:, k, 0], end=ways[:, k, 1])
+        fits[:, k] &= ~corpus.meet_others(way, n_own=1)
+    return ways, fits
 
 
-def superfluous(
-    evidence: Evidence, places: list[Place], draw: random.Random
-) -> Iterator[Facts]:
-    """Yield what is known of spans where there are none, as long as others are."""
-    free = [
-        (i, t)
-        for i, row in enumerate(_unmarked(evidence))
-        for t in row
-        if _has_word(evidence, i, t)
-    ]
-    lengths = [len(evidence.tokens_of(i, span)) for i, span in places]
-    for length in lengths if free else ():
-        i, t = draw.choice(free)
-        tokens = evidence.judged[i].tokens
-        start = tokens[t][0]
-        last = t
-        while last + 1 < min(t + length, len(tokens)):
-            if meets(Span(start, tokens[last + 1][1], ""), evidence.given[i]):
-                break
-            last += 1
-        label = draw.choice(evidence.labels)
-        yield evidence.facts(i, Span(start, tokens[last][1], label))
+def cut_ends(evidence: Evidence, places: Places, draw: Any) -> Facts:
+    """Describe spans that lost some characters at their ends, if there are spans that
+    end within tokens.
+    """
+    if not evidence.given.cuts.any():
+        return evidence.facts(places.take(slice(0)))
+    end = places.end - draw.choice(CUT, size=len(places.end))
+    facts = evidence.facts(places._replace(end=end).take(end > places.start))
+    taught = learned(facts, SHARES[1], 0, draw)[0]
+    return _either(facts.cuts, facts, taught)
 
 
-def repeated_shapes(
-    evidence: Evidence, places: list[Place], draw: random.Random
-) -> Iterator[Facts]:
-    """Yield what is known of words of one shape of which a share is annotated."""
-    by_shape = [row for row in _shapes(evidence).values() if len(row) > 2 * OFTEN]
-    for _ in places if by_shape else ():
-        of_shape = draw.choice(by_shape)
-        i, span = draw.choice(of_shape)
-        label = draw.choice(evidence.labels)
-        facts = evidence.facts(i, span._replace(label=label))
-        share = draw.uniform(*SHARES)
-        wrong = round(share * facts.unmarked)
-        alike = round(share * len(of_shape))
-        taught, rejected = learned(facts, share, alike, draw)
-        mine = round(wrong * rejected / max(alike, 1))
-        right = 1.0 / (1.0 + math.exp(facts.type_odds))
-        votes = PSEUDO_VOTES_OF_STRING + facts.same + facts.differently
-        odds = math.log((1.0 - right) * votes / (right * votes + wrong))
-        yield taught._replace(
-            same=facts.same + wrong,
-            unmarked=facts.unmarked - wrong,
-            type_odds=odds,
-            rejected_string=facts.rejected_string.more(wrong, mine),
-            rejected_shape=facts.rejected_shape.more(alike, rejected),
-        )
+def superfluous(evidence: Evidence, places: Places, draw: Any) -> Facts:
+    """Describe spans where there are none, as long as others are."""
+    corpus = evidence.corpus
+    free = np.flatnonzero(_are_unmarked(evidence) & _have_words(evidence))
+    first, stop = corpus.tokens_of(places)
+    length = np.maximum(stop - first, 1)[: len(free) and None]
+    n = len(length)
+    t = free[draw.randint(max(len(free), 1), size=n)]
+    starts = np.append(np.sort(corpus.given.start), len(corpus.text) + 1)
+    limit = starts[np.searchsorted(starts, corpus.token_start[t], "left")]
+    last = np.searchsorted(corpus.token_end, limit, "right") - 1
+    of_text = np.searchsorted(corpus.token_text, corpus.token_text[t], "right") - 1
+    last = np.maximum(np.minimum(np.minimum(last, of_text), t + length - 1), t)
+    label = draw.randint(max(evidence.n_labels, 1), size=n)
+    start, end = corpus.token_start[t], corpus.token_end[last]
+    return evidence.facts(Places(corpus.token_text[t], start, end, label))
 
 
-def left_out(facts: Facts, draw: random.Random) -> Facts:
-    """Return what is known of a span if a share of its mentions were left out."""
-    share = draw.uniform(*SHARES)
-    lost = round(share * facts.same)
-    rest = 1.0 - share * draw.random() ** 2
+def repeated_shapes(evidence: Evidence, places: Places, draw: Any) -> Facts:
+    """Describe words of one shape of which a share is annotated."""
+    words = _words_between_spaces(evidence)
+    shapes = map(shape_of, evidence.corpus.strings(words.start, words.end))
+    by_shape = Groups(list(shapes), 2 * OFTEN + 1)
+    n = len(places.start) if len(by_shape) else 0
+    nothing = np.zeros(0, np.int64)
+    chosen, size = by_shape.drawn(n, draw) if n else (nothing, nothing)
+    label = draw.randint(evidence.n_labels, size=n)
+    facts = evidence.facts(words.take(chosen)._replace(label=label))
+    share = draw.uniform(*SHARES, size=n)
+    wrong = np.round(share * facts.unmarked).astype(np.int64)
+    alike = np.round(share * size).astype(np.int64)
+    taught, rejected = learned(facts, share, alike, draw)
+    mine = np.round(wrong * rejected / np.maximum(alike, 1)).astype(np.int64)
+    right = 1.0 / (1.0 + np.exp(facts.type_odds))
+    votes = PSEUDO_VOTES_OF_STRING + facts.same + facts.differently
+    return taught._replace(
+        same=facts.same + wrong,
+        unmarked=facts.unmarked - wrong,
+        type_odds=np.log((1.0 - right) * votes / (right * votes + wrong)),
+        strings=facts.strings + wrong,
+        strings_rejected=facts.strings_rejected + mine,
+        shapes=facts.shapes + alike,
+        shapes_rejected=facts.shapes_rejected + rejected,
+    )
+
+
+def left_out(facts: Facts, draw: Any) -> Facts:
+    """Return what is known of spans if a share of the mentions of each were left out."""
+    n = len(facts.given)
+    share = draw.uniform(*SHARES, size=n)
+    lost = np.round(share * facts.same).astype(np.int64)
+    rest = 1.0 - share * draw.uniform(size=n) ** 2
     return facts._replace(
         given=rest * facts.given,
         nothing=1.0 - rest * (1.0 - facts.nothing),
@@ -204,38 +244,38 @@ def left_out(facts: Facts, draw: random.Random) -> Facts:
     )
 
 
-def _unmarked(evidence: Evidence) -> Iterator[list[int]]:
-    """Yield the tokens in no span, of each text."""
-    for i, each in enumerate(evidence.judged):
-        taken = {t for span in each.spans for t in evidence.tokens_of(i, span)}
-        yield [t for t in range(len(each.tokens)) if t not in taken]
+def _below(n: Ints, draw: Any) -> Ints:
+    """Draw a number from 0 to before each of some, which are positive."""
+    return (draw.uniform(size=len(n)) * n).astype(np.int64)
 
 
-def _has_word(evidence: Evidence, i: int, t: int) -> bool:
-    """Tell whether a token has a letter or a digit."""
-    start, end = evidence.judged[i].tokens[t]
-    return any(map(str.isalnum, evidence.judged[i].text[start:end]))
+def _either(chosen: Flags, one: Facts, other: Facts) -> Facts:
+    """Return the facts of one where they are chosen, and else of the other."""
+    return Facts(*(np.where(chosen, a, b) for a, b in zip(one, other)))
 
 
-def _shapes(evidence: Evidence) -> dict[str, list[Place]]:
-    """List what stands between spaces, in no span and without signs at its ends, by its
-    shape.
-    """
-    found: dict[str, list[Place]] = defaultdict(list)
-    for i, row in enumerate(_unmarked(evidence)):
-        tokens = evidence.judged[i].tokens
-        words: list[list[int]] = []
-        for t in row:
-            joined = (
-                words and words[-1][-1] == t - 1 and tokens[t - 1][1] == tokens[t][0]
-            )
-            if joined:
-                words[-1].append(t)
-            else:
-                words.append([t])
-        for word in words:
-            inner = [t for t in word if _has_word(evidence, i, t)]
-            if inner:
-                span = Span(tokens[inner[0]][0], tokens[inner[-1]][1], "")
-                found[shape_of(evidence.text_of(i, span))].append(Place(i, span))
-    return found
+def _are_unmarked(evidence: Evidence) -> Flags:
+    """Tell which tokens are in no span."""
+    corpus = evidence.corpus
+    return corpus.annotated.count(corpus.token_start, corpus.token_end) == 0
+
+
+def _have_words(evidence: Evidence) -> Flags:
+    """Tell which tokens have a letter or a digit."""
+    known = {word: any(map(str.isalnum, word)) for word in {*evidence.words}}
+    return np.array([known[word] for word in evidence.words], bool)
+
+
+def _words_between_spaces(evidence: Evidence) -> Places:
+    """List what stands between spaces, in no span and without signs at its ends."""
+    corpus = evidence.corpus
+    free = np.flatnonzero(_are_unmarked(evidence))
+    start, end = corpus.token_start[free], corpus.token_end[free]
+    apart = np.ones(len(free), bool)
+    apart[1:] = (free[1:] != free[:-1] + 1) | (start[1:] != end[:-1])
+    inner = _have_words(evidence)[free]
+    word = np.cumsum(apart)[inner]
+    begin = np.append(True, word[1:] != word[:-1])[: len(word)]
+    last = np.append(word[1:] != word[:-1], True)[: len(word)]
+    text = corpus.token_text[free][inner][begin]
+    return Places(text, start[inner][begin], end[inner][last], np.zeros_like(text))

@@ -6,23 +6,32 @@ often it is annotated in the same way, with another type, and not at all. How of
 model has met its words says what these probabilities are worth: of a name that is
 nowhere else, a model is as sure and wrong as it is sure and right of a word that it has
 met a hundred times.
+
+All is computed for many spans at a time, in columns.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._data.spans import Span
-from .type_votes import TypeVotes, rival_of
+from .span_columns import (
+    Counts,
+    Flags,
+    Floats,
+    Ints,
+    Judged,
+    Places,
+    SpanCorpus,
+    by_row,
+    spread,
+)
+from .type_votes import TypeVotes, rivals_of
 
 LEAST = 1e-3
 """Probability of the spans that a model is asked for."""
@@ -32,7 +41,6 @@ CANDIDATE = 0.02
 
 LONGEST = 5
 """Tokens of the longest strings that are counted where they are not annotated."""
-
 
 OFTEN = 3
 """Mentions elsewhere from which on a string that is annotated may be wrong, or missing,
@@ -44,114 +52,82 @@ MARKED = 0.3
 missing.
 """
 
-
-class Judged(NamedTuple):
-    """The predictions of a model for a text that it was not trained on."""
-
-    fold: int
-    text: str
-    spans: list[Span]  # that are given
-    types: Any  # that are annotated, a frozenset; None: all
-    tokens: list[tuple[int, int]]  # (start, end)
-    inside: NDArray[np.float64]  # that a token is in a span, (n_tokens,)
-    found: list[tuple[Span, float]]  # spans of at least the probability `LEAST`
-
-
-class Place(NamedTuple):
-    """A span of a text."""
-
-    text: int
-    span: Span
-
-
-class Rivals(NamedTuple):
-    """The probabilities that a model gives to a span, and to spans in its place.
-
-    Attributes
-    ----------
-    given : float
-        The probability of the span.
-    types : dict
-        Of each type at exactly this place, the given one too.
-    crossing : (float, Span) or None
-        The most probable span with other ends that meets it, and its probability.
-    """
-
-    given: float
-    types: dict[Any, float]
-    crossing: tuple[float, Span] | None
-
-
-class Group(NamedTuple):
-    """Spans with one type and something in common: how many, and how many the models
-    reject.
-    """
-
-    spans: int = 0
-    rejected: int = 0
-
-    def more(self, spans: int, rejected: int) -> Group:
-        """Return the group with some more spans."""
-        return Group(self.spans + spans, self.rejected + rejected)
-
-    def log_odds(self, usual: float) -> float:
-        """Compute the log-odds of a rejection, as if there were one span more of which
-        a usual share is rejected.
-        """
-        p = (self.rejected + usual) / (self.spans + 1.0)
-        return math.log((p + 0.01) / (1.01 - p))
-
-
 USUALLY_REJECTED = 0.05
 """Share of the spans that models reject, as far as nothing is known of a group."""
 
+AT_ONCE = 2**13
+"""Spans that are described at a time, which bounds memory."""
+
 
 class Facts(NamedTuple):
-    """The evidence about a span that is given, or might be.
+    """The evidence about n spans that are given, or might be; each column has the shape
+    (n,).
 
     Attributes
     ----------
-    given, other_type, other_boundary, nothing : float
+    given, other_type, other_boundary, nothing : ndarray
         Probabilities by the model: of the span; of the best one with another type at
         its place; of the best one that meets it and has other ends; of no span there.
-    least_inside : float
+    least_inside : ndarray
         The least probability that a token of it is in a span.
-    type_odds : float
+    type_odds : ndarray
         Log-odds of the best other type against the given one, by `TypeVotes`.
-    confused : float
+    confused : ndarray
         Share of the spans of the given type of which that other type is more probable.
-    seen : int
+    seen : ndarray
         How often the judge has seen the rarest of its words.
-    same, differently, unmarked : int
+    same, differently, unmarked : ndarray
         How often its string is elsewhere annotated with its type, annotated with
         another, and not annotated.
-    tokens : int
-    upper : bool
+    tokens : ndarray
+    upper : ndarray
         Whether it begins with an upper-case letter.
-    cuts : bool
+    cuts : ndarray
         Whether it begins or ends within a token.
-    rejected_string, rejected_shape : Group
-        The other spans with its type that have its string, or its shape.
+    strings, strings_rejected, shapes, shapes_rejected : ndarray
+        The other spans with its type that have its string, or its shape, and those of
+        them that models reject.
+    rival : ndarray
+        The number of the best other type; -1 if there is none.
+    rival_given : ndarray
+        Its probability by the model.
+    crossing : ndarray
+        The number of the found span with other ends; -1 if there is none.
     """
 
-    given: float
-    other_type: float
-    other_boundary: float
-    nothing: float
-    least_inside: float
-    type_odds: float
-    confused: float
-    seen: int
-    same: int
-    differently: int
-    unmarked: int
-    tokens: int
-    upper: bool
-    cuts: bool
-    rejected_string: Group
-    rejected_shape: Group
+    given: Floats
+    other_type: Floats
+    other_boundary: Floats
+    nothing: Floats
+    least_inside: Floats
+    type_odds: Floats
+    confused: Floats
+    seen: Ints
+    same: Ints
+    differently: Ints
+    unmarked: Ints
+    tokens: Ints
+    upper: Flags
+    cuts: Flags
+    strings: Ints
+    strings_rejected: Ints
+    shapes: Ints
+    shapes_rejected: Ints
+    rival: Ints
+    rival_given: Floats
+    crossing: Ints
 
-    def among(self, share: float) -> Facts:
+    @property
+    def are_rejected(self) -> Flags:
+        """Tell of which spans a model thinks something else more probable."""
+        others = np.maximum(self.other_type, self.other_boundary)
+        return self.given < np.maximum(others, self.nothing)
+
+    def take(self, rows: Any) -> Facts:
+        """Return the facts about some of the spans."""
+        return Facts(*(column[rows] for column in self))
+
+    def among(self, share: Floats) -> Facts:
         """Return what would be known if a share of all such spans were given like this.
 
         The model has then learned to give the span about that probability.
@@ -190,35 +166,38 @@ FEATURES = (
 """The numbers that describe a span for a regression."""
 
 
-def features_of(facts: Facts) -> list[float]:
-    """Return numbers in the order of `FEATURES`: logarithms of probabilities and of
-    counts, and some of them again for spans with a word that the model has not seen.
+def features_of(facts: Facts) -> Floats:
+    """Return numbers in the order of `FEATURES`, (n, n_features): logarithms of
+    probabilities and of counts, and some of them again for spans with a word that the
+    model has not seen.
     """
-    unseen = float(facts.seen == 0)
-    given = _log(facts.given)
-    nothing = _log(facts.nothing)
-    return [
-        given,
-        _log(facts.other_type),
-        _log(facts.other_boundary),
-        nothing,
-        _log(facts.least_inside),
-        facts.type_odds,
-        math.log(facts.confused),
-        math.log1p(facts.seen),
-        math.log1p(facts.same),
-        math.log1p(facts.differently),
-        math.log1p(facts.unmarked),
-        float(facts.tokens),
-        float(facts.upper),
-        float(facts.cuts),
-        facts.rejected_string.log_odds(USUALLY_REJECTED),
-        facts.rejected_shape.log_odds(USUALLY_REJECTED),
-        unseen,
-        unseen * given,
-        unseen * nothing,
-        unseen * facts.type_odds,
-    ]
+    unseen = (facts.seen == 0).astype(np.float64)
+    given = log(facts.given)
+    nothing = log(facts.nothing)
+    return np.column_stack(
+        [
+            given,
+            log(facts.other_type),
+            log(facts.other_boundary),
+            nothing,
+            log(facts.least_inside),
+            facts.type_odds,
+            np.log(facts.confused),
+            np.log1p(facts.seen),
+            np.log1p(facts.same),
+            np.log1p(facts.differently),
+            np.log1p(facts.unmarked),
+            facts.tokens,
+            facts.upper,
+            facts.cuts,
+            rejection_odds(facts.strings, facts.strings_rejected),
+            rejection_odds(facts.shapes, facts.shapes_rejected),
+            unseen,
+            unseen * given,
+            unseen * nothing,
+            unseen * facts.type_odds,
+        ]
+    ).astype(np.float64)
 
 
 MISSING = (
@@ -234,20 +213,44 @@ MISSING = (
 """The numbers that describe a span which may be missing."""
 
 
-def missing_features_of(facts: Facts) -> list[float]:
-    """Return numbers in the order of `MISSING`."""
-    unseen = float(facts.seen == 0)
+def missing_features_of(facts: Facts) -> Floats:
+    """Return numbers in the order of `MISSING`, (n, n_features)."""
+    unseen = (facts.seen == 0).astype(np.float64)
     found = logit(facts.given)
-    return [
-        found,
-        logit(1.0 - facts.nothing),
-        unseen,
-        math.log1p(facts.seen),
-        math.log1p(facts.same),
-        math.log1p(facts.differently),
-        math.log1p(facts.unmarked),
-        unseen * found,
-    ]
+    return np.column_stack(
+        [
+            found,
+            logit(1.0 - facts.nothing),
+            unseen,
+            np.log1p(facts.seen),
+            np.log1p(facts.same),
+            np.log1p(facts.differently),
+            np.log1p(facts.unmarked),
+            unseen * found,
+        ]
+    )
+
+
+class About(NamedTuple):
+    """What is known of strings; each column has the shape (n,).
+
+    Attributes
+    ----------
+    string, shape : ndarray
+        Their numbers; -1 if no given span has them.
+    marked, everywhere : ndarray
+        How often a string is annotated, and how often it stands in the corpus.
+    upper : ndarray
+    voters : ndarray of shape (n, 4)
+        As `TypeVotes.voters` returns them.
+    """
+
+    string: Ints
+    shape: Ints
+    marked: Ints
+    everywhere: Ints
+    upper: Flags
+    voters: Ints
 
 
 class Evidence:
@@ -259,270 +262,289 @@ class Evidence:
 
     Attributes
     ----------
-    given : list of lists of Span
-        Those that count: they have labels.
-    labels : list of str
+    corpus : SpanCorpus
+    given : Facts
+        About the spans that are given.
+    strings : list of str
+        What these cover.
+    words : list of str
+        The tokens.
     """
 
-    def __init__(self, judged: list[Judged]) -> None:
-        self.judged = judged
-        self.given = [
-            [span for span in each.spans if span.label is not None] for each in judged
-        ]
-        named: set[Any] = {span.label for row in self.given for span in row}
-        named.update(span.label for each in judged for span, _ in each.found)
-        self.labels = sorted(named)
-        self._starts = [[start for start, _ in each.tokens] for each in judged]
-        self._ends = [[end for _, end in each.tokens] for each in judged]
-        self._inside: list[list[float]] = [each.inside.tolist() for each in judged]
-        strings = [(self.text_of(*place), place.span.label) for place in self.places()]
-        self._named = Counter(strings)
-        self._marked = Counter(text for text, _ in strings)
-        self._votes = TypeVotes(self.labels, strings)
-        self._words: Counter[str] = Counter()
-        self._of_fold: dict[int, Counter[str]] = defaultdict(Counter)
-        for each in judged:
-            here = Counter(each.text[start:end] for start, end in each.tokens)
-            self._words.update(here)
-            self._of_fold[each.fold].update(here)
-        self._repeated: list[list[Span]] = []
-        # what was computed is asked for again, by planted errors among others
-        self._rivals_at: dict[Any, Rivals] = {}
-        self._shares_at: dict[Any, dict[Any, float]] = {}
-        self._rejected: dict[Any, bool] = {}
-        self._facts: dict[Any, Facts] = {}
-        self._occurrences = self._count_occurrences()
-        self._confused = self._confusions()
-        self._groups = self._rejections()
+    def __init__(self, judged: Sequence[Judged]) -> None:
+        self.corpus = corpus = SpanCorpus(judged)
+        self.n_labels = len(corpus.labels)
+        given = corpus.given
+        self.strings = corpus.strings(given.start, given.end)
+        self._votes = TypeVotes(self.n_labels, zip(self.strings, given.label.tolist()))
+        self._marked = Counter(self.strings)
+        self._numbers = {text: k for k, text in enumerate(self._marked)}
+        shapes = dict.fromkeys(map(shape_of, self._marked))
+        self._shapes = {shape: k for k, shape in enumerate(shapes)}
+        self._seen = self._count_words()
+        self._everywhere = self._count_occurrences()
+        self._known: dict[str, tuple[Any, ...]] = {}
+        self._given_at = _Given(corpus.key(given), given.label, self.n_labels)
+        self._confused = np.ones((self.n_labels, self.n_labels))
+        self._groups: tuple[Counts, ...] = (Counts(np.zeros(0, np.int64)),) * 4
+        given_facts = self.facts(given)  # all but what is counted from them
+        self._confused = self._confusions(given_facts)
+        self._groups = self._rejections(given_facts)
+        self.given = self.facts(given)
+
+    def _count_words(self) -> Ints:
+        """Count how often the judge of each token has seen its word, (n_tokens,)."""
+        corpus = self.corpus
+        ids: dict[str, int] = {}
+        self.words = corpus.strings(corpus.token_start, corpus.token_end)
+        word = np.array([ids.setdefault(w, len(ids)) for w in self.words], np.int64)
+        of_fold = corpus.fold * len(ids) + word
+        return np.bincount(word)[word] - Counts(of_fold).of(of_fold)
 
     def _count_occurrences(self) -> Counter[str]:
         """Count words, and strings of spans that are given or found, wherever they are."""
-        asked = set(self._marked)
-        longest = 1
-        for i, span in self.places():
-            longest = max(longest, len(self.tokens_of(i, span)))
-        for each in self.judged:
-            asked.update(
-                each.text[span.start : span.end]
-                for span, p in each.found
-                if p >= CANDIDATE
-            )
-        longest = min(longest, LONGEST)
-        found = Counter(self._words)
-        usual = {
-            text: label for (text, label), _ in reversed(self._named.most_common())
-        }
-        for each in self.judged:
-            repeated = []
-            for t, (start, _) in enumerate(each.tokens):
-                for k, (_, end) in enumerate(each.tokens[t:][:longest]):
-                    text = each.text[start:end]
-                    if text not in asked:
-                        continue
-                    if k > 0:
-                        found[text] += 1
-                    if self._marked[text] > OFTEN:
-                        repeated.append(Span(start, end, usual[text]))
-            repeated.sort(key=lambda span: span.start - span.end)
-            self._repeated.append(repeated)
-        return found
+        corpus = self.corpus
+        found = corpus.found.take(corpus.probability >= CANDIDATE)
+        asked = {*self._marked, *corpus.strings(found.start, found.end)}
+        first, stop = corpus.tokens_of(corpus.given)
+        longest = min(int((stop - first).max(initial=1)), LONGEST)
+        counts = Counter(self.words)
+        text = corpus.text
+        starts, ends = corpus.token_start.tolist(), corpus.token_end.tolist()
+        last = np.searchsorted(corpus.token_text, corpus.token_text, "right").tolist()
+        often = {text for text, n in self._marked.items() if n > OFTEN}
+        repeated = []
+        for t, start in enumerate(starts):
+            for u in range(t, min(t + longest, last[t])):
+                string = text[start : ends[u]]
+                if string in asked:
+                    counts[string] += u > t
+                    if string in often:
+                        repeated.append((t, start, ends[u], self._numbers[string]))
+        self._repeated = np.array(repeated, np.int64).reshape(-1, 4)
+        return counts
 
-    def _rejections(self) -> dict[Any, Group]:
-        """Count the spans of each type with one string, and with one shape."""
-        found: dict[Any, Group] = defaultdict(Group)
-        for i, span in self.places():
-            rejected = self._is_rejected(i, span)
-            for key in self._keys(i, span):
-                found[key] = found[key].more(1, rejected)
-        return found
-
-    def _keys(self, i: int, span: Span) -> tuple[Any, Any]:
-        """Return the names of the groups of a span."""
-        text = self.text_of(i, span)
-        return (span.label, text), (span.label, "shape", shape_of(text))
-
-    def _is_rejected(self, i: int, span: Span) -> bool:
-        """Tell whether a model thinks something else more probable than a span."""
-        if (i, span) not in self._rejected:
-            self._rejected[i, span] = self._judge(i, span)
-        return self._rejected[i, span]
-
-    def _judge(self, i: int, span: Span) -> bool:
-        given, types, crossing = self.rivals(i, span)
-        inside = self.tokens_of(i, span)
-        p = max(self._inside[i][inside.start : inside.stop], default=0.0)
-        other = 0.0 if crossing is None else crossing[0]
-        return given < max(1.0 - p, other, *types.values(), 0.0)
-
-    def _elsewhere(self, key: Any, i: int, span: Span) -> Group:
-        """Return a group without a span itself."""
-        group = self._groups.get(key, Group())
-        if span in self.given[i]:
-            return group.more(-1, -self._is_rejected(i, span))
-        return group
-
-    def _confusions(self) -> dict[tuple[Any, Any], float]:
+    def _confusions(self, given: Facts) -> Floats:
         """Compute the share of the spans of a type of which another one is more probable,
-        smoothed as if there had been one such span.
+        (L, L), smoothed as if there had been one such span.
         """
-        taken: Counter[tuple[Any, Any]] = Counter()
-        total: Counter[Any] = Counter()
-        for place in self.places():
-            label = place.span.label
-            total[label] += 1
-            rival, odds = self.rival_type(*place)
-            taken[label, rival] += odds > 0.0
-        return {
-            (a, b): (taken[a, b] + 0.5) / (total[b] + 1.0)
-            for a in self.labels
-            for b in self.labels
-        }
+        labels = self.corpus.given.label
+        taken = np.zeros((self.n_labels, self.n_labels))
+        is_taken = given.type_odds > 0.0
+        np.add.at(taken, (labels[is_taken], given.rival[is_taken]), 1.0)
+        total = np.bincount(labels, minlength=self.n_labels)
+        return (taken + 0.5) / (total + 1.0)
 
-    def places(self) -> Iterator[Place]:
-        """Yield the spans that are given."""
-        for i, row in enumerate(self.given):
-            for span in row:
-                yield Place(i, span)
-
-    def text_of(self, i: int, span: Span) -> str:
-        """Return what a span covers."""
-        return self.judged[i].text[span.start : span.end]
-
-    def tokens_of(self, i: int, span: Span) -> range:
-        """Return the numbers of the tokens of a span, also those that it covers in part."""
-        first = bisect_right(self._ends[i], span.start)
-        return range(first, bisect_left(self._starts[i], span.end))
-
-    def candidates(self, i: int) -> list[tuple[Span, float]]:
-        """List the spans that may be missing, with their probabilities: those of
-        `likeliest`, and strings that are often annotated.
+    def _rejections(self, given: Facts) -> tuple[Counts, ...]:
+        """Count the spans of each type with one string, and with one shape, and those
+        that models reject.
         """
-        chosen = self.likeliest(i)
-        spans = [span for span, _ in chosen]
-        for span in self._repeated[i]:
-            text = self.text_of(i, span)
-            marked = self._marked[text]
-            often = marked > OFTEN and marked >= MARKED * self._occurrences[text]
-            if often and not meets(span, spans):
-                spans.append(span)
-                chosen.append((span, self.rivals(i, span).given))
-        return chosen
+        about = self._about(self.strings)
+        rejected = given.are_rejected
+        keys = [each * self.n_labels + self.corpus.given.label for each in about[:2]]
+        return tuple(Counts(key, by) for key in keys for by in (None, rejected))
 
-    def likeliest(self, i: int) -> list[tuple[Span, float]]:
-        """List the spans found that no more probable one meets."""
-        chosen: list[tuple[Span, float]] = []
-        for span, p in sorted(self.judged[i].found, key=lambda each: -each[1]):
-            if p < CANDIDATE:
-                break
-            if not meets(span, [other for other, _ in chosen]):
-                chosen.append((span, p))
-        return chosen
+    def facts(self, places: Places) -> Facts:
+        """Collect what is known of spans, as if they were given."""
+        n = len(places.start)
+        parts = [
+            self._some_facts(places.take(slice(k, k + AT_ONCE)))
+            for k in range(0, max(n, 1), AT_ONCE)
+        ]
+        return Facts(*map(np.concatenate, zip(*parts)))
 
-    def rivals(self, i: int, span: Span) -> Rivals:
-        """Collect what the model says of the place of a span."""
-        place = i, span.start, span.end
-        found = self._rivals_at.get(place)
-        if found is None:
-            found = self._rivals_at[place] = self._collect_rivals(i, span)
-        return found._replace(given=found.types.get(span.label, 0.0))
+    def _some_facts(self, places: Places) -> Facts:
+        corpus = self.corpus
+        n = len(places.start)
+        rows = np.arange(n)
+        about = self._about(corpus.strings(places.start, places.end))
+        types, other, crossing = self._rivals(places)
+        given = types[rows, places.label]
+        own = self._given_at.labels(corpus.key(places))
+        rival, odds = rivals_of(
+            places.label, self._votes.shares(about.voters, own, types)
+        )
+        types[rows, places.label] = 0.0
+        first, stop = corpus.tokens_of(places)
+        t, row = spread(first, stop)
+        inside = corpus.inside[t]
+        mine = own[rows, places.label].astype(np.int64)
+        here = own.sum(axis=1).astype(np.int64)
+        nothing = 1.0 - by_row(np.maximum, inside, row, n, 0.0)
+        groups = self._groups_of(places.label, about)
+        same = groups[0] - mine
+        facts = Facts(
+            given=given,
+            other_type=types.max(axis=1, initial=0.0),
+            other_boundary=other,
+            nothing=np.maximum(nothing, 0.0),
+            least_inside=by_row(np.minimum, inside, row, n, 1.0),
+            type_odds=odds,
+            confused=np.where(rival < 0, 1.0, self._confused[places.label, rival]),
+            seen=by_row(np.minimum, self._seen[t], row, n, 0),
+            same=same,
+            differently=about.marked - here - same,
+            unmarked=np.maximum(about.everywhere - about.marked - (here == 0), 0),
+            tokens=stop - first,
+            upper=about.upper,
+            cuts=~corpus.are_whole(places, first, stop),
+            strings=groups[0],
+            strings_rejected=groups[1],
+            shapes=groups[2],
+            shapes_rejected=groups[3],
+            rival=rival,
+            rival_given=types[rows, rival],
+            crossing=crossing,
+        )
+        is_given = mine > 0  # what is counted are the others
+        rejected = is_given & facts.are_rejected
+        return facts._replace(
+            strings=facts.strings - is_given,
+            strings_rejected=facts.strings_rejected - rejected,
+            shapes=facts.shapes - is_given,
+            shapes_rejected=facts.shapes_rejected - rejected,
+        )
 
-    def _collect_rivals(self, i: int, span: Span) -> Rivals:
-        types: dict[Any, float] = {}
-        crossing: tuple[float, Span] | None = None
-        for other, p in self.judged[i].found:
-            if other[0] < span[1] and span[0] < other[1]:
-                if other[:2] == span[:2]:
-                    types[other[2]] = p
-                elif crossing is None or p > crossing[0]:
-                    crossing = p, other
-        return Rivals(0.0, types, crossing)
+    def are_given(self, places: Places) -> Flags:
+        """Tell which spans are given with their labels."""
+        own = self._given_at.labels(self.corpus.key(places))
+        return own[np.arange(len(own)), places.label] > 0
 
-    def _shares(self, i: int, span: Span) -> dict[Any, float]:
-        """Return how probable each type is of the place of a span."""
-        place = i, span.start, span.end
-        if place not in self._shares_at:
-            types = self.rivals(i, span).types
-            own = [other.label for other in self.given[i] if other[:2] == span[:2]]
-            self._shares_at[place] = self._votes.shares(
-                self.text_of(i, span), own, types
+    def _groups_of(self, label: Ints, about: About) -> list[Ints]:
+        """Return the number of given spans with the strings and shapes of some spans,
+        and of those that are rejected.
+        """
+        keys = [
+            np.where(each < 0, -1, each * self.n_labels + label) for each in about[:2]
+        ]
+        return [
+            counts.of(key) for counts, key in zip(self._groups, np.repeat(keys, 2, 0))
+        ]
+
+    def _about(self, strings: list[str]) -> About:
+        """Look up what is known of strings."""
+        known = self._known
+        for text in {*strings} - known.keys():
+            known[text] = (
+                self._numbers.get(text, -1),
+                self._shapes.get(shape_of(text), -1),
+                self._marked.get(text, 0),
+                self._everywhere.get(text, 0),
+                text[:1].isupper(),
+                *self._votes.voters(text),
             )
-        return self._shares_at[place]
+        rows = np.array([known[text] for text in strings], np.int64).reshape(-1, 9)
+        string, shape, marked, everywhere, upper, *voters = rows.T
+        votes = np.stack(voters, axis=1)
+        return About(string, shape, marked, everywhere, upper > 0, votes)
 
-    def rival_type(self, i: int, span: Span) -> tuple[Any, float]:
-        """Return the best other type of a span, and its log-odds against the given one;
-        None and 0 if there is no other.
+    def _rivals(self, places: Places) -> tuple[Floats, Floats, Ints]:
+        """Collect what models say of places.
+
+        Returns
+        -------
+        types : ndarray of shape (n, L)
+            The probability of each type at exactly this place.
+        other : ndarray of shape (n,)
+            That of the best span with other ends which meets it; 0 if there is none.
+        crossing : ndarray of shape (n,)
+            The number of that span; -1 if there is none.
         """
-        return rival_of(span.label, self._shares(i, span))
+        corpus = self.corpus
+        n = len(places.start)
+        k, row = corpus.meeting(places)
+        exact = corpus.found.start[k] == places.start[row]
+        exact &= corpus.found.end[k] == places.end[row]
+        types = np.zeros((n, self.n_labels))
+        at = k[exact]
+        types[row[exact], corpus.found.label[at]] = corpus.probability[at]
+        k, row = k[~exact], row[~exact]
+        p = corpus.probability[k]
+        other = by_row(np.maximum, p, row, n, 0.0)
+        best = np.flatnonzero(p == other[row])[::-1]  # of equal ones the first
+        crossing = np.full(n, -1)
+        crossing[row[best]] = k[best]
+        return types, other, crossing
 
-    def facts(self, i: int, span: Span) -> Facts:
-        """Collect what is known of a span, as if it were given."""
-        found = self._facts.get((i, span))
-        if found is None:
-            found = self._facts[i, span] = self._collect_facts(i, span)
+    def candidates(self) -> Places:
+        """List the spans that may be missing: those found that no more probable one
+        meets, and strings that are often annotated.
+        """
+        corpus = self.corpus
+        likely = np.flatnonzero(corpus.probability >= CANDIDATE)
+        likely = likely[np.argsort(-corpus.probability[likely], kind="stable")]
+        found = corpus.found.take(likely)
+        taken = bytearray(len(corpus.text))
+        chosen = _free_ones(found.start, found.end, taken)
+        t, start, end, string = self._repeated.T
+        texts = list(self._marked)
+        often = [
+            self._marked[texts[s]] >= MARKED * self._everywhere[texts[s]]
+            for s in string.tolist()
+        ]
+        order = np.argsort(start - end, kind="stable")
+        order = order[np.array(often, bool)[order]]
+        more = order[_free_ones(start[order], end[order], taken)]
+        label = self._usual_labels()[string[more]]
+        again = Places(corpus.token_text[t[more]], start[more], end[more], label)
+        both = zip(found.take(chosen), again)
+        return Places(*(np.concatenate(pair) for pair in both))
+
+    def _usual_labels(self) -> Ints:
+        """Return the label that each annotated string has the most often."""
+        string = np.array([self._numbers[text] for text in self.strings], np.int64)
+        votes = np.zeros((len(self._numbers), self.n_labels))
+        np.add.at(votes, (string, self.corpus.given.label), 1.0)
+        return votes.argmax(axis=1)
+
+
+class _Given:
+    """The labels of the given spans, by their begin and end."""
+
+    def __init__(self, keys: Ints, labels: Ints, n_labels: int) -> None:
+        order = np.argsort(keys, kind="stable")
+        self.keys = keys[order]
+        self._labels = labels[order]
+        self._n_labels = n_labels
+
+    def labels(self, keys: Ints) -> Floats:
+        """Count the given spans with each label at some places, (n, L)."""
+        first = np.searchsorted(self.keys, keys, "left")
+        k, row = spread(first, np.searchsorted(self.keys, keys, "right"))
+        found = np.zeros((len(keys), self._n_labels))
+        np.add.at(found, (row, self._labels[k]), 1.0)
         return found
 
-    def _collect_facts(self, i: int, span: Span) -> Facts:
-        each = self.judged[i]
-        inside = self.tokens_of(i, span)
-        given, types, crossing = self.rivals(i, span)
-        of_tokens = self._inside[i][inside.start : inside.stop]
-        text = self.text_of(i, span)
-        own = [other.label for other in self.given[i] if other[:2] == span[:2]]
-        same = self._named[text, span.label] - own.count(span.label)
-        differently = self._marked[text] - len(own) - same
-        unmarked = self._occurrences[text] - self._marked[text] - (not own)
-        fold = self._of_fold[each.fold]
-        words = [
-            each.text[start:end]
-            for start, end in each.tokens[inside.start : inside.stop]
-        ]
-        string, shape = self._keys(i, span)
-        rival, odds = rival_of(span.label, self._shares(i, span))
-        return Facts(
-            given=given,
-            other_type=max(
-                (p for label, p in types.items() if label != span.label), default=0.0
-            ),
-            other_boundary=0.0 if crossing is None else crossing[0],
-            nothing=max(0.0, 1.0 - max(of_tokens, default=0.0)),
-            least_inside=min(of_tokens, default=1.0),
-            type_odds=odds,
-            confused=self._confused.get((span.label, rival), 1.0),
-            seen=min((self._words[word] - fold[word] for word in words), default=0),
-            same=same,
-            differently=differently,
-            unmarked=max(unmarked, 0),
-            tokens=len(inside),
-            upper=text[:1].isupper(),
-            cuts=not self.is_whole(i, span),
-            rejected_string=self._elsewhere(string, i, span),
-            rejected_shape=self._elsewhere(shape, i, span),
-        )
 
-    def is_whole(self, i: int, span: Span) -> bool:
-        """Tell whether a span begins and ends where tokens do."""
-        inside = self.tokens_of(i, span)
-        return (
-            len(inside) > 0
-            and self._starts[i][inside[0]] == span.start
-            and self._ends[i][inside[-1]] == span.end
-        )
+def _free_ones(start: Ints, end: Ints, taken: bytearray) -> list[int]:
+    """Choose, one after the other, the parts of a text that meet none before; those
+    are marked.
+    """
+    chosen = []
+    for k, (a, b) in enumerate(zip(start.tolist(), end.tolist())):
+        if taken.find(1, a, b) < 0:
+            taken[a:b] = b"\1" * (b - a)
+            chosen.append(k)
+    return chosen
 
 
-def _log(p: float) -> float:
-    """Compute the logarithm of a probability, which is kept away from 0."""
-    return math.log(max(p, LEAST / 2))
+def rejection_odds(spans: Ints, rejected: Ints) -> Floats:
+    """Compute the log-odds of a rejection, as if there were one span more of which a
+    usual share is rejected.
+    """
+    p = (rejected + USUALLY_REJECTED) / (spans + 1.0)
+    return np.log((p + 0.01) / (1.01 - p))
 
 
-def logit(p: float) -> float:
-    """Compute the log-odds of a probability, which is kept away from 0 and 1."""
-    p = min(max(p, LEAST / 2), 1.0 - LEAST / 2)
-    return math.log(p / (1.0 - p))
+def log(p: Floats) -> Floats:
+    """Compute logarithms of probabilities, which are kept away from 0."""
+    return np.log(np.maximum(p, LEAST / 2))
 
 
-def meets(span: Span, others: Sequence[Span]) -> bool:
-    """Tell whether a span shares a character with one of some others."""
-    return any(other[0] < span[1] and span[0] < other[1] for other in others)
+def logit(p: Floats) -> Floats:
+    """Compute log-odds of probabilities, which are kept away from 0 and 1."""
+    p = np.clip(p, LEAST / 2, 1.0 - LEAST / 2)
+    return np.log(p / (1.0 - p))
 
 
 _DIGITS = re.compile(r"\d+")

@@ -7,17 +7,16 @@ rejects is always a finding; its chance says where it stands in the list.
 
 from __future__ import annotations
 
-import math
-import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from .._data.spans import Span
 from .chances import Floats, Mixture, chances_of
 from .findings import Finding
 from .planted_errors import (
     MOST,
+    Groups,
     chosen_places,
     cut_ends,
     left_out,
@@ -27,16 +26,14 @@ from .planted_errors import (
     repeated_types,
     superfluous,
 )
+from .span_columns import Flags, Judged, Places
 from .span_evidence import (
     FEATURES,
     MISSING,
     OFTEN,
     Evidence,
     Facts,
-    Judged,
-    Place,
     features_of,
-    meets,
     missing_features_of,
 )
 
@@ -49,7 +46,7 @@ CERTAIN = 0.5
 KINDS = "other type", "other boundary", "superfluous"
 """Kinds of errors in spans that are given."""
 
-PLANTED: tuple[tuple[str, Callable[..., Iterator[Facts]], str], ...] = (
+PLANTED: tuple[tuple[str, Callable[..., Facts], str], ...] = (
     ("other type", other_types, "type odds"),
     ("other type", repeated_types, "type odds"),
     ("other boundary", other_ends, "other boundary"),
@@ -63,124 +60,138 @@ USUAL_MISSING = 0.01
 """The same of spans that are missing, among those that are given."""
 
 
-def issues_of_spans(judged: list[Judged]) -> list[Finding]:
+def issues_of_spans(judged: Sequence[Judged]) -> list[Finding]:
     """List what is wrong in texts, and what is missing, in no order."""
     evidence = Evidence(judged)
-    draw = random.Random(0)
+    if not evidence.n_labels:
+        return []
+    draw = np.random.RandomState(0)
     return [*_wrong(evidence, draw), *_missing(evidence, draw)]
 
 
-def _wrong(evidence: Evidence, draw: random.Random) -> Iterator[Finding]:
+def _wrong(evidence: Evidence, draw: Any) -> Iterator[Finding]:
     """Yield the spans that are given and may be wrong."""
-    places = list(evidence.places())
-    facts = [evidence.facts(*place) for place in places]
-    if not facts:
+    facts = evidence.given
+    if not len(facts.given):
         return
     chosen = chosen_places(evidence, draw)
-    planted = [plant(evidence, chosen, draw) for _, plant, _ in PLANTED]
-    rows = [list(map(features_of, each)) for each in planted]
-    used = [k for k, each in enumerate(rows) if each]
+    rows = [features_of(plant(evidence, chosen, draw)) for _, plant, _ in PLANTED]
+    used = [k for k, each in enumerate(rows) if len(each)]
     prior = np.zeros((len(FEATURES) + 1, len(used)))
     prior[FEATURES.index("given")] = -1.0
     for column, k in enumerate(used):
         prior[FEATURES.index(PLANTED[k][2]), column] = 1.0
-    observed = np.array(list(map(features_of, facts)))
-    mixture = Mixture(observed, [np.array(rows[k]) for k in used], prior)
-    chances = np.zeros((len(facts), len(KINDS)))
+    mixture = Mixture(features_of(facts), [rows[k] for k in used], prior)
+    chances = np.zeros((len(facts.given), len(KINDS)))
     for k, chance in zip(used, chances_of(mixture).T):
         chances[:, KINDS.index(PLANTED[k][0])] += chance
-    for place, known, of_kinds in zip(places, facts, chances):
-        total = min(float(of_kinds.sum()), 1.0)
-        rejected = known.given < max(
-            known.other_type, known.other_boundary, known.nothing
-        )
-        if total >= LISTED or rejected or known.cuts:
-            found = _finding(evidence, place, known, of_kinds)
-            yield found._replace(score=total, chance=total)
+    total = np.minimum(chances.sum(axis=1), 1.0)
+    listed = (total >= LISTED) | facts.are_rejected | facts.cuts
+    for k in np.flatnonzero(listed).tolist():
+        found = _finding(evidence, k, chances[k])
+        yield found._replace(score=float(total[k]), chance=float(total[k]))
 
 
-def _finding(
-    evidence: Evidence, place: Place, known: Facts, chances: Floats
-) -> Finding:
-    """Say what a span should be: the kind of error that is the most probable by its
-    chance and by the model.
+def _finding(evidence: Evidence, k: int, chances: Floats) -> Finding:
+    """Say what a given span should be: the kind of error that is the most probable by
+    its chance and by the model.
     """
-    i, span = place
-    label, odds = evidence.rival_type(i, span)
-    _, types, crossing = evidence.rivals(i, span)
-    if known.cuts and crossing is None:
-        crossing = known.nothing, _whole(evidence, i, span)
-    here = max(0.0, 1.0 - known.nothing - known.other_boundary)
-    by_votes = here / (1.0 + math.exp(-odds))
+    corpus, known = evidence.corpus, evidence.given.take(k)
+    i = int(corpus.given.text[k])
+    span = corpus.span(corpus.given, k)
+    nothing = float(known.nothing)
+    other = float(known.other_boundary)
+    ends = None
+    ends_label = span.label
+    if known.crossing >= 0:
+        crossing = corpus.span(corpus.found, int(known.crossing))
+        ends, ends_label = crossing[:2], crossing.label
+    elif known.cuts:
+        ends, other = _whole(evidence, k), nothing
+    by_votes = max(0.0, 1.0 - nothing - float(known.other_boundary))
+    by_votes /= 1.0 + np.exp(-float(known.type_odds))
     believed = {
-        "other type": 0.0 if label is None else max(known.other_type, by_votes),
-        "other boundary": 0.0 if crossing is None else crossing[0],
-        "superfluous": known.nothing,
+        "other type": max(float(known.other_type), by_votes)
+        if known.rival >= 0
+        else 0.0,
+        "other boundary": 0.0 if ends is None else other,
+        "superfluous": nothing,
     }
-    kind = max(
-        KINDS,
-        key=lambda each: float(chances[KINDS.index(each)]) * believed[each],
-    )
-    if known.cuts and crossing is not None:
+    kind = max(KINDS, key=lambda each: chances[KINDS.index(each)] * believed[each])
+    if known.cuts and ends is not None:
         kind = "other boundary"
-    text = context(evidence.judged[i].text, span.start, span.end)
-    found = Finding(i, *span, None, known.nothing, kind=kind, text=text)
+    text = context(corpus.judged[i].text, span.start, span.end)
+    found = Finding(i, *span, None, nothing, kind=kind, text=text)
     if kind == "other type":
-        return found._replace(suggested=label, probability=types.get(label, 0.0))
-    if kind == "other boundary" and crossing is not None:
-        p, other = crossing
-        ends = other.start, other.end
-        return found._replace(suggested=other.label, probability=p, other=ends)
+        label = corpus.labels[known.rival]
+        return found._replace(suggested=label, probability=float(known.rival_given))
+    if kind == "other boundary":
+        return found._replace(suggested=ends_label, probability=other, other=ends)
     return found
 
 
-def _whole(evidence: Evidence, i: int, span: Span) -> Span:
-    """Return the whole tokens that a span covers in part."""
-    inside = evidence.tokens_of(i, span)
-    tokens = evidence.judged[i].tokens[inside.start : inside.stop] or [span[:2]]
-    return span._replace(start=tokens[0][0], end=tokens[-1][1])
+def _whole(evidence: Evidence, k: int) -> tuple[int, int]:
+    """Return the begin and end of the tokens that a given span covers in part."""
+    corpus = evidence.corpus
+    place = corpus.given.take(slice(k, k + 1))
+    first, stop = (int(each[0]) for each in corpus.tokens_of(place))
+    before = int(corpus.offset[place.text[0]])
+    if stop <= first:
+        return int(place.start[0]) - before, int(place.end[0]) - before
+    start, end = corpus.token_start[first], corpus.token_end[stop - 1]
+    return int(start) - before, int(end) - before
 
 
-def _missing(evidence: Evidence, draw: random.Random) -> Iterator[Finding]:
+def _missing(evidence: Evidence, draw: Any) -> Iterator[Finding]:
     """Yield spans that are probable, where no annotation says anything."""
-    known = []
-    candidates = []
-    mentions: dict[str, list[Facts]] = {}
-    for i, each in enumerate(evidence.judged):
-        for span, p in evidence.candidates(i):
-            facts = evidence.facts(i, span)
-            if span in evidence.given[i]:
-                known.append(facts)
-                mentions.setdefault(evidence.text_of(i, span), []).append(facts)
-            elif not meets(span, each.spans) and (
-                each.types is None or span.label in each.types
-            ):
-                candidates.append((i, span, p, facts))
-    if not candidates:
+    corpus = evidence.corpus
+    places = evidence.candidates()
+    facts = evidence.facts(places)
+    known, free = _given_and_free(evidence, places)
+    if not free.any():
         return
-    observed = np.array([missing_features_of(facts) for *_, facts in candidates])
-    often = [row for row in mentions.values() if row[0].same >= OFTEN]
-    repeated = [
-        left_out(draw.choice(draw.choice(often)), draw) for _ in known[:MOST] if often
-    ]
-    planted = [
-        np.reshape(list(map(missing_features_of, each)), (len(each), len(MISSING)))
-        for each in (known, repeated)
-        if each
-    ]
+    observed = missing_features_of(facts.take(free))
+    of_known = facts.take(known)
+    strings = corpus.strings(places.start[known], places.end[known])
+    planted = [missing_features_of(of_known)]
+    repeated = np.flatnonzero(of_known.same >= OFTEN)
+    if len(repeated):
+        groups = Groups([strings[k] for k in repeated.tolist()], 1)
+        drawn = repeated[groups.drawn(min(len(strings), MOST), draw)[0]]
+        planted.append(missing_features_of(left_out(of_known.take(drawn), draw)))
+    planted = [rows for rows in planted if len(rows)]
     if not planted:
         return
-    share = (len(known) + 1.0) / len(candidates)
+    share = (known.sum() + 1.0) / free.sum()
     prior = np.zeros((len(MISSING) + 1, len(planted)))
     prior[MISSING.index("found")] = 1.0
     prior[-1] = -np.log(share)
     usual = min(USUAL_MISSING * share, 0.25)
     chances = chances_of(Mixture(observed, planted, prior, usual)).sum(axis=1)
-    for (i, span, p, _), chance in zip(candidates, chances.tolist()):
-        if chance >= LISTED or p > CERTAIN:
-            text = context(evidence.judged[i].text, span.start, span.end)
-            place = i, span.start, span.end
-            yield Finding(*place, None, span.label, p, chance, "missing", chance, text)
+    p = facts.given[free]
+    rows = np.flatnonzero(free)
+    for k in np.flatnonzero((chances >= LISTED) | (p > CERTAIN)).tolist():
+        i = int(places.text[rows[k]])
+        span = corpus.span(places, int(rows[k]))
+        text = context(corpus.judged[i].text, span.start, span.end)
+        place = i, span.start, span.end
+        chance = float(chances[k])
+        yield Finding(
+            *place, None, span.label, float(p[k]), chance, "missing", chance, text
+        )
+
+
+def _given_and_free(evidence: Evidence, places: Places) -> tuple[Flags, Flags]:
+    """Tell which spans are given, and which may be missing: they meet no annotation, and
+    their type is annotated in their text.
+    """
+    corpus = evidence.corpus
+    free = corpus.annotated.count(places.start, places.end) == 0
+    partial = np.array([each.types is not None for each in corpus.judged], bool)
+    for k in np.flatnonzero(free & partial[places.text]).tolist():
+        types = corpus.judged[places.text[k]].types
+        free[k] = corpus.labels[places.label[k]] in types
+    return evidence.are_given(places), free
 
 
 _AROUND = 30

@@ -8,15 +8,15 @@ what is more general counts.
 
 from __future__ import annotations
 
-import math
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-Numbers = list[float]
-"""A number for each label."""
+import numpy as np
+from scipy import sparse
+
+from .span_columns import Floats, Ints
 
 PSEUDO_VOTES_OF_STRING = 0.25
 PSEUDO_VOTES_OF_ENDS = 1.0
@@ -35,59 +35,68 @@ class TypeVotes:
 
     Parameters
     ----------
-    labels : list of str
-    spans : iterable of (str, str)
-        Texts of spans, and their labels.
+    n_labels : int
+    spans : iterable of (str, int)
+        Texts of spans, and the numbers of their labels.
     """
 
-    def __init__(self, labels: Sequence[Any], spans: Iterable[tuple[str, Any]]) -> None:
-        self.labels = list(labels)
-        self.numbers = {label: k for k, label in enumerate(labels)}
-        n = len(labels)
-        self._votes: dict[Any, Numbers] = defaultdict(lambda: [0.0] * n)
-        for text, label in spans:
-            for key in _keys(text):
-                self._votes[key][self.numbers[label]] += 1.0
+    def __init__(self, n_labels: int, spans: Iterable[tuple[str, int]]) -> None:
+        self._rows: dict[Any, int] = {}
+        votes = [
+            (self._rows.setdefault(key, len(self._rows)), label)
+            for text, label in spans
+            for key in _keys(text)
+        ]
+        rows, labels = np.array(votes, np.int64).reshape(-1, 2).T
+        shape = len(self._rows) + 1, n_labels  # the last has no votes
+        self._votes = sparse.csr_matrix((np.ones(len(rows)), (rows, labels)), shape)
 
-    def shares(self, text: str, own: Sequence[Any], model: Mapping[Any, float]) -> Any:
-        """Return how probable each type is, as a dict.
+    def voters(self, text: str) -> tuple[int, int, int, int]:
+        """Return the rows of the string, of its first and last word, and how often it
+        votes itself by these.
+        """
+        nobody = len(self._rows)
+        string, *ends = (self._rows.get(key, nobody) for key in _keys(text))
+        return string, ends[0], ends[1] if len(ends) > 1 else nobody, len(ends)
+
+    def shares(self, voters: Ints, own: Floats, model: Floats) -> Floats:
+        """Return how probable each type is of n spans, (n, L).
 
         Parameters
         ----------
-        text : str
-            What the span covers.
-        own : list of str
-            Labels with which it voted itself; these votes do not count.
-        model : dict
+        voters : ndarray of shape (n, 4)
+            Of each string.
+        own : ndarray of shape (n, L)
+            How often spans at the place itself have voted; these votes do not count.
+        model : ndarray of shape (n, L)
             Its probability with each label, by a model that has not seen it.
         """
-        n = len(self.labels)
-        votes = {"string": [0.0] * n, "ends": [0.0] * n}
-        mine = [self.numbers[label] for label in own]
-        for key in _keys(text):
-            counts = votes[key[0]]
-            for k, each in enumerate(self._votes.get(key, ())):
-                counts[k] += each
-            for k in mine:
-                counts[k] -= 1.0
-        by_model = [model.get(label, 0.0) + UNSURE for label in self.labels]
-        total = sum(by_model)
-        by_model = [p / total for p in by_model]
-        by_ends = _backed_off(votes["ends"], by_model, PSEUDO_VOTES_OF_ENDS)
-        both = _backed_off(votes["string"], by_ends, PSEUDO_VOTES_OF_STRING)
-        return dict(zip(self.labels, both))
+        string, first, last, n_ends = voters.T
+        by_string = self._votes[string].toarray() - own
+        by_ends = (self._votes[first] + self._votes[last]).toarray()
+        by_ends -= own * n_ends[:, None]
+        by_model = model + UNSURE
+        by_model /= by_model.sum(axis=1, keepdims=True)
+        backed = _backed_off(by_ends, by_model, PSEUDO_VOTES_OF_ENDS)
+        return _backed_off(by_string, backed, PSEUDO_VOTES_OF_STRING)
 
 
-def rival_of(label: Any, shares: Mapping[Any, float]) -> tuple[Any, float]:
-    """Return the most probable other type, and its log-odds against a label.
+def rivals_of(labels: Ints, shares: Floats) -> tuple[Ints, Floats]:
+    """Return the most probable other type of n spans, and its log-odds against their
+    labels; -1 and 0 if there is a single type.
 
-    They are None and 0 if there is no other type.
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    shares : ndarray of shape (n, L)
     """
-    others = [each for each in shares if each != label]
-    if not others:
-        return None, 0.0
-    rival = max(others, key=shares.__getitem__)
-    return rival, math.log(shares[rival] / shares[label])
+    n = np.arange(len(labels))
+    if shares.shape[1] < 2:
+        return np.full(len(labels), -1), np.zeros(len(labels))
+    others = shares.copy()
+    others[n, labels] = -1.0
+    rival = others.argmax(axis=1)
+    return rival, np.log(shares[n, rival] / shares[n, labels])
 
 
 @lru_cache(maxsize=2**16)
@@ -100,7 +109,7 @@ def _keys(text: str) -> tuple[tuple[str, str, str], ...]:
     return string, ("ends", "first", words[0]), ("ends", "last", words[-1])
 
 
-def _backed_off(votes: Numbers, general: Numbers, weight: float) -> Numbers:
+def _backed_off(votes: Floats, general: Floats, weight: float) -> Floats:
     """Compute shares of votes, to which what is more general adds some."""
-    total = sum(votes) + weight
-    return [(n + weight * p) / total for n, p in zip(votes, general)]
+    total = votes.sum(axis=1, keepdims=True) + weight
+    return (votes + weight * general) / total

@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 
 from skstruct import Span
+from skstruct.inspection import span_evidence
+from skstruct.inspection.span_columns import Judged
 from skstruct.inspection.span_evidence import (
     FEATURES,
     MISSING,
     Evidence,
-    Group,
-    Judged,
+    Facts,
     features_of,
     missing_features_of,
+    rejection_odds,
     shape_of,
 )
 
@@ -36,8 +38,20 @@ def evidence():
     return Evidence([judged(0, found=found), judged(1), judged(1, ((8, 12, "LOC"),))])
 
 
+def facts_of(evidence, i, span):
+    """The facts of one span, as numbers."""
+    places = evidence.corpus.places([(i, Span(*span))])
+    return Facts(*(column[0] for column in evidence.facts(places)))
+
+
+def candidates(evidence):
+    places = evidence.candidates()
+    spans = [evidence.corpus.span(places, k) for k in range(len(places.text))]
+    return sorted(zip(places.text.tolist(), spans))
+
+
 def test_facts(evidence):
-    rome = evidence.facts(0, Span(8, 12, "LOC"))
+    rome = facts_of(evidence, 0, (8, 12, "LOC"))
     assert rome.given == 0.0 and rome.other_type == 0.6 and rome.other_boundary == 0.3
     assert rome.nothing == pytest.approx(0.2)
     assert rome.least_inside == pytest.approx(0.8)
@@ -45,30 +59,42 @@ def test_facts(evidence):
     assert (rome.same, rome.differently, rome.unmarked) == (2, 0, 0)
     # texts of its own fold are not what its judge has seen
     assert rome.seen == 2 and rome.tokens == 1 and rome.upper and not rome.cuts
-    label, odds = evidence.rival_type(0, Span(8, 12, "LOC"))
-    assert label == "PER" and odds == rome.type_odds < 0
-    ann = evidence.facts(2, Span(0, 3, "PER"))
-    assert (ann.same, ann.unmarked) == (2, 0)
-    assert evidence.facts(0, Span(0, 3, "PER")).unmarked == 1
-    assert evidence.likeliest(0) == [
-        (Span(0, 3, "PER"), 0.9),
-        (Span(8, 12, "PER"), 0.6),
+    assert evidence.corpus.labels[rome.rival] == "PER" and rome.type_odds < 0
+    assert rome.rival_given == 0.6
+    corpus = evidence.corpus
+    assert corpus.span(corpus.found, int(rome.crossing)) == (8, 18, "LOC")
+    ann = facts_of(evidence, 2, (0, 3, "PER"))
+    assert (ann.same, ann.unmarked, ann.crossing) == (2, 0, -1)
+    assert facts_of(evidence, 0, (0, 3, "PER")).unmarked == 1
+    assert [k for k in candidates(evidence) if k[0] == 0] == [
+        (0, Span(0, 3, "PER")),
+        (0, Span(8, 12, "PER")),
     ]
 
 
+def test_facts_of_many_spans_are_those_of_each(evidence, monkeypatch):
+    places = evidence.corpus.given
+    together = features_of(evidence.facts(places))
+    assert len(together) == 5 and np.array_equal(together, features_of(evidence.given))
+    monkeypatch.setattr(span_evidence, "AT_ONCE", 2)
+    assert np.array_equal(together, features_of(evidence.facts(places)))
+
+
 def test_numbers_have_names(evidence):
-    facts = evidence.facts(0, Span(8, 12, "LOC"))
-    known = dict(zip(FEATURES, features_of(facts), strict=True))
+    places = evidence.corpus.places([(0, Span(8, 12, "LOC"))])
+    facts = evidence.facts(places)
+    known = dict(zip(FEATURES, features_of(facts)[0], strict=True))
     assert known["other type"] == pytest.approx(np.log(0.6))
     assert known["given"] == pytest.approx(np.log(0.0005)) and known["unseen"] == 0.0
-    unseen = dict(zip(FEATURES, features_of(facts._replace(seen=0)), strict=True))
+    facts = facts._replace(seen=np.array([0]))
+    unseen = dict(zip(FEATURES, features_of(facts)[0], strict=True))
     assert unseen["unseen, given"] == unseen["given"]
-    known = dict(zip(MISSING, missing_features_of(facts), strict=True))
+    known = dict(zip(MISSING, missing_features_of(facts)[0], strict=True))
     assert known["same"] == pytest.approx(np.log(3))
 
 
 def test_a_model_that_has_learned_an_error_believes_in_it(evidence):
-    facts = evidence.facts(0, Span(8, 12, "LOC")).among(0.25)
+    facts = facts_of(evidence, 0, (8, 12, "LOC")).among(0.25)
     assert facts.given == pytest.approx(0.25)
     assert facts.other_type == pytest.approx(0.45)
 
@@ -76,9 +102,7 @@ def test_a_model_that_has_learned_an_error_believes_in_it(evidence):
 def test_spans_that_are_no_whole_tokens():
     odd = judged(spans=[(0, 2, "PER"), (0, 3, None), (4, 12, "LOC"), (3, 3, "LOC")])
     evidence = Evidence([odd])
-    assert [evidence.facts(*place).cuts for place in evidence.places()] == [
-        True, False, True,
-    ]  # fmt: skip
+    assert evidence.given.cuts.tolist() == [True, False, True]
 
 
 def test_what_models_reject_of_a_string_and_of_a_shape():
@@ -86,20 +110,26 @@ def test_what_models_reject_of_a_string_and_of_a_shape():
     found = [(Span(0, 3, "PER"), 0.9), (Span(8, 12, "LOC"), 0.9)]
     sure = judged(0, found=found)._replace(inside=np.array([0.9, 0.1, 0.9, 0.1]))
     evidence = Evidence([sure, judged(1), judged(1)])
-    facts = evidence.facts(0, Span(8, 12, "LOC"))
-    assert facts.rejected_string == Group(2, 2) == facts.rejected_shape
-    assert evidence.facts(1, Span(8, 12, "LOC")).rejected_string == Group(2, 1)
-    assert (
-        Group().log_odds(0.05) < Group(2, 1).log_odds(0.05) < Group(2, 2).log_odds(0.05)
-    )
+    facts = facts_of(evidence, 0, (8, 12, "LOC"))
+    assert (facts.strings, facts.strings_rejected) == (2, 2)
+    assert (facts.shapes, facts.shapes_rejected) == (2, 2)
+    facts = facts_of(evidence, 1, (8, 12, "LOC"))
+    assert (facts.strings, facts.strings_rejected) == (2, 1)
+    none, some, all_ = rejection_odds(np.array([0, 2, 2]), np.array([0, 1, 2]))
+    assert none < some < all_
 
 
 def test_strings_that_are_often_annotated_may_be_missing():
     """Four of six mentions of Ann are annotated; no model has found the others."""
     rows = [judged(k % 2, [(0, 3, "PER")] if k < 4 else []) for k in range(6)]
-    evidence = Evidence(rows)
-    assert evidence.candidates(5) == [(Span(0, 3, "PER"), 0.0)]
-    assert Evidence(rows[1:]).candidates(4) == []
+    assert (5, Span(0, 3, "PER")) in candidates(Evidence(rows))
+    assert candidates(Evidence(rows[1:])) == []
+
+
+def test_of_parts_that_meet_the_most_probable_is_a_candidate():
+    found = [(Span(0, 7, "PER"), 0.3), (Span(0, 3, "PER"), 0.6)]
+    found += [(Span(8, 12, "LOC"), 0.01)]
+    assert candidates(Evidence([judged(found=found)])) == [(0, Span(0, 3, "PER"))]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from skstruct import Span
-from skstruct.inspection.span_evidence import Judged
+from skstruct.inspection.span_columns import Judged
 from skstruct.inspection.span_issues import issues_of_spans
 
 TEXT = "sum 120 to Ann"

@@ -1,8 +1,9 @@
 """What annotated spans say about the type of one of them."""
 
+import numpy as np
 import pytest
 
-from skstruct.inspection.type_votes import TypeVotes, rival_of
+from skstruct.inspection.type_votes import TypeVotes, rivals_of
 
 LABELS = ["LOC", "ORG", "PER"]
 NAMED = [("Rome", "LOC")] * 3 + [
@@ -12,29 +13,43 @@ NAMED = [("Rome", "LOC")] * 3 + [
 ]
 
 
-def best(shares):
-    assert sum(shares.values()) == pytest.approx(1.0)
-    return max(shares, key=shares.get)
+def shares(text, own, model, labels=LABELS, named=NAMED):
+    """Ask about one string."""
+    votes = TypeVotes(len(labels), [(text, labels.index(kind)) for text, kind in named])
+    mine = np.array([[own.count(label) for label in labels]], float)
+    by_model = np.array([[model.get(label, 0.0) for label in labels]])
+    found = votes.shares(np.array([votes.voters(text)]), mine, by_model)
+    assert found.sum() == pytest.approx(1.0)
+    return found
+
+
+def best(found):
+    return LABELS[found[0].argmax()]
 
 
 def test_a_string_is_of_the_type_that_it_has_elsewhere():
-    shares = TypeVotes(LABELS, NAMED).shares("rome", ["PER"], {"LOC": 0.1, "PER": 0.9})
-    assert best(shares) == "LOC"  # its own vote does not count
-    label, odds = rival_of("PER", shares)
-    assert label == "LOC" and odds > 0 > rival_of("LOC", shares)[1]
+    found = shares("rome", ["PER"], {"LOC": 0.1, "PER": 0.9})
+    assert best(found) == "LOC"  # its own vote does not count
+    assert found[0].tolist() == pytest.approx(
+        # three votes; of the model and of its single word, 1 and .25 vote
+        [(3 + 0.25 * (3 + 0.11 / 1.03) / 4) / 3.25]
+        + [0.25 * p / 1.03 / 4 / 3.25 for p in (0.01, 0.91)]
+    )
+    rival, odds = rivals_of(np.array([2]), found)
+    assert rival == [0] and odds[0] > 0 > rivals_of(np.array([0]), found)[1][0]
 
 
 def test_without_votes_for_a_string_first_and_last_words_count_and_else_the_model():
-    votes = TypeVotes(LABELS, NAMED)
-    assert best(votes.shares("Bank of Paris", [], {})) == "ORG"
-    shares = votes.shares("Paris", [], {"ORG": 0.1, "PER": 0.8})
-    assert best(shares) == "PER" and rival_of("PER", shares)[0] == "ORG"
+    assert best(shares("Bank of Paris", [], {})) == "ORG"
+    found = shares("Paris", [], {"ORG": 0.1, "PER": 0.8})
+    assert best(found) == "PER" and rivals_of(np.array([2]), found)[0] == [1]
 
 
 def test_what_is_no_word_votes_as_it_stands():
-    assert best(TypeVotes(LABELS, NAMED).shares("?!", [], {})) == "ORG"
+    assert best(shares("?!", [], {})) == "ORG"
 
 
 def test_of_a_single_label_there_is_no_rival():
-    shares = TypeVotes(["LOC"], [("Rome", "LOC")]).shares("Rome", ["LOC"], {"LOC": 1.0})
-    assert rival_of("LOC", shares) == (None, 0.0)
+    found = shares("Rome", ["LOC"], {"LOC": 1.0}, ["LOC"], [("Rome", "LOC")])
+    rival, odds = rivals_of(np.array([0]), found)
+    assert rival.tolist() == [-1] and odds.tolist() == [0.0]
