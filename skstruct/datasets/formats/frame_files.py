@@ -83,16 +83,18 @@ def _by_pyarrow(path: str) -> tuple[Iterator[dict[str, Any]], dict[str, list[str
     import pyarrow.parquet
 
     if path.lower().endswith(".parquet"):
-        table = pyarrow.parquet.read_table(path)
+        with pyarrow.parquet.ParquetFile(path) as file:
+            table = file.read()
+            metadata = file.metadata.metadata  # the schema has only what pyarrow wrote
     else:
         with pyarrow.memory_map(path) as source:
             try:
                 table = pyarrow.ipc.open_file(source).read_all()
             except pyarrow.ArrowInvalid:  # a stream, as datasets write it
                 table = pyarrow.ipc.open_stream(source).read_all()
-    metadata = table.schema.metadata or {}
+        metadata = table.schema.metadata
     rows = (row for batch in table.to_batches() for row in batch.to_pylist())
-    return rows, _names(metadata.get(b"huggingface", b"{}").decode())
+    return rows, _names((metadata or {}).get(b"huggingface", b"{}").decode())
 
 
 def _by_polars(path: str) -> tuple[Iterator[dict[str, Any]], dict[str, list[str]]]:

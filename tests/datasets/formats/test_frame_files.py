@@ -1,4 +1,6 @@
-"""Parquet and Arrow: a row is a record."""
+"""Parquet and Arrow: a row is a record, whichever package reads it."""
+
+import sys
 
 import pytest
 
@@ -9,6 +11,16 @@ polars = pytest.importorskip("polars")
 SPANS = [{"start": 0, "end": 3, "label": "PER"}]
 TEXTS = {"text": ["Ann ran", "no one"], "spans": [SPANS, []]}
 TOKENS = {"tokens": [["Ann", "ran"], ["No"]], "ner_tags": [["B-PER", "O"], ["O"]]}
+
+
+@pytest.fixture(params=["pyarrow", "polars"], autouse=True)
+def reader(request, monkeypatch):
+    """The package that reads: pyarrow where it is installed, else polars."""
+    if request.param == "pyarrow":
+        pytest.importorskip("pyarrow")
+    else:
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+    return request.param
 
 
 def write(frame, path):
