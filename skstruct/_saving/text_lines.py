@@ -154,7 +154,10 @@ or not compressed.
 
 
 _NO_TEXT = (
-    (b"\x1f\x8b", "compressed by gzip: its name must end in .gz"),
+    (
+        b"\x1f\x8b",
+        "compressed by gzip: its name must end in .gz; or decompress it first",
+    ),
     (b"BZh", "compressed by bzip2: decompress it first"),
     (b"\xfd7zXZ", "compressed by xz: decompress it first"),
     (b"\x28\xb5\x2f\xfd", "compressed by zstd: decompress it first"),

@@ -42,6 +42,7 @@ from .held_out import documents_of, tell_unnamed
 from .input_files import tell_labels
 from .learners import add_features, add_learner, features_of, new_model, task_of
 from .located import locating
+from .merging import without_corrected
 from .options import THREADS, add_corpus, add_options, same_options
 from .targets import add_output, output, printed_beside
 
@@ -115,6 +116,7 @@ def run(arguments: Arguments) -> int | None:
             corpus, readings = read_sound_records(arguments, source, layout)
             for name, reading in readings:
                 tell(f"{name}: {reading.contents.summary()}")
+            corpus = without_corrected(corpus)
         else:
             corpus, readings = read_files(arguments, source, layout), []
     what = layout.kind.record
@@ -176,6 +178,14 @@ def _findings(model: Any, corpus: Corpus, arguments: Arguments) -> Findings:
                 n_jobs=arguments.n_jobs,
                 places=corpus.where,
             )
+    except (CommandError, ValueError) as error:
+        if "FrozenEstimator" not in str(error):
+            raise
+        n = counted(len(corpus.X), corpus.kind.sequence)
+        raise CommandError(
+            f"{corpus.name}: {n} are too few for probabilities of "
+            f"--algorithm {arguments.algorithm}; -a l1crf has its own"
+        ) from None
     except TypeError as error:  # it labels no tokens
         raise CommandError(f"--algorithm {arguments.algorithm}: {error}") from None
 

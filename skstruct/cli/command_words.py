@@ -28,6 +28,7 @@ _ADVICE = (
     (r"read_spans\(\.\.\., (\w+=[^)]*)\)", r"\1"),
     (r"\balignment_report\(X, y\)", "skstruct check"),
     (rf"\b(text|spans|records|start|end){_WITHOUT}", r"--read \1=KEY"),
+    (rf"\band label{_WITHOUT}", "and --read label=KEY"),
     (rf"\b(to_name|annotator){_WITHOUT}", r"--read \1=NAME"),
     (rf"\blabel_names{_WITHOUT}", "--label-names FILE"),
 )

@@ -634,9 +634,12 @@ def with_types(arguments: Arguments, layout: Layout, path: str) -> Layout:
     types of spans the file annotates, if that is not all.
     """
     if not layout.kind.has_spans:
-        if arguments.annotated or len(arguments.files) > 1:
+        if arguments.annotated:
+            arguments.usage_error("--annotated is for annotated texts")
+        if len(arguments.files) > 1:
             arguments.usage_error(
-                "several files and --annotated are for annotated texts"
+                f"several files are for annotated texts; join those of {layout.family} "
+                "in one file"
             )
         return layout
     assert layout.reader is not None
@@ -654,6 +657,8 @@ def with_source_layout(corpus: Corpus, layout: Layout) -> Corpus:
     """Return a `Corpus` with how its file was read, and why."""
     entry = layout.entry
     has_labels = entry.kind == TOKENS and not isinstance(layout.label, tuple)
+    # One label alone, such as O or an empty cell, is of every scheme.
+    has_labels = has_labels and len(corpus.kind.labels_of(corpus.y)) > 1
     scheme = scheme_like(corpus.y) if has_labels else None
     tokens = layout.tokens
     if tokens is None and entry.name == "columns":
@@ -662,7 +667,7 @@ def with_source_layout(corpus: Corpus, layout: Layout) -> Corpus:
         layout.how,
         tokens=tokens,
         scheme=None if scheme == "IO" else scheme,  # any labels at all are of IO
-        spelling=None if scheme == "IO" else spelling_of(corpus.y),
+        spelling=None if scheme in (None, "IO") else spelling_of(corpus.y),
     )
     if layout.reader is not None:
         source_layout = replace(source_layout, **reader_options(layout.reader))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ENOUGH = 10
 """Text of at least so many lines that looks like columns is warned of."""
 
-LONG = 1000
+LONG = 100
 """A single sentence of more tokens is warned of."""
 
 MANY = 500

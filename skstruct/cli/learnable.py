@@ -145,6 +145,11 @@ def _no_labels(corpus: Corpus) -> str | None:
                 "nothing to learn"
             )
         return f"{column}every token has the label {label!r}: there is nothing to learn"
+    if all(map(_FRACTION.fullmatch, map(str, found))):
+        return (
+            f"{column}every label is a number such as {next(iter(found))}: these do not "
+            "look like labels"
+        )
     single = sum(n == 1 for n in found.values())
     if found.total() >= ENOUGH and 2 * single > found.total():
         return (
@@ -307,6 +312,11 @@ def _tell_odd(corpus: Corpus) -> None:
                 f"{which}"
             )
     _tell_empty_labels(corpus, label)
+    if label and all(map(str.isdecimal, label)):
+        tell(
+            f"{corpus.name}: the labels are numbers, such as {label[0]}: they are scored "
+            "one by one, and not as segments, unless names such as B-PER take their place"
+        )
     _tell_labels_among_tokens(corpus, tokens, label)
     if len(label) == len(tokens) and counts_up(label, lengths):
         warn(
@@ -345,6 +355,7 @@ def _tell_odd(corpus: Corpus) -> None:
 _PREFIX = re.compile(r"\w{1,8}[:/|](?=\S)")
 _QUOTED = re.compile(r"\".*\"|'.+'", re.DOTALL)
 _NUMBERED = re.compile(r"\D+(\d)")
+_FRACTION = re.compile(r"[-+]?\d*\.\d+(?:[eE][-+]?\d+)?")
 _DECIMAL = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
 
 

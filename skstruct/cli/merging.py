@@ -34,7 +34,7 @@ def merged(corpus: Corpus, prefer: str | None) -> Corpus:
         Whether the last annotation of a text is taken, also without an id.
     """
     if corpus.kind.has_spans:
-        corpus = _without_corrected(corpus)
+        corpus = without_corrected(corpus)
     repeats = repeats_of(corpus.X, corpus.y, order=not corpus.kind.has_spans)
     if prefer is not None:
         groups = [*repeats.same, *repeats.contradictory]
@@ -61,7 +61,7 @@ def _earlier(corpus: Corpus, group: list[int]) -> list[int]:
     return [i for i in group if last[_types(corpus, i)] != i]
 
 
-def _without_corrected(corpus: Corpus) -> Corpus:
+def without_corrected(corpus: Corpus) -> Corpus:
     """Leave out records whose id and text come again in a later file; the later ones
     are of their documents, if they name none themselves.
     """

@@ -157,7 +157,7 @@ def _warn_of_spellings(corpus: Corpus, predicted: Any, by: str) -> None:
 def _named(corpus: Corpus, found: list[Odd]) -> str:
     """Return the most frequent of odd labels with their places."""
     named = ", ".join(
-        f"{each.label} ({_place(corpus, each)}, "
+        f"{each.label or repr('')} ({_place(corpus, each)}, "
         f"{counted(each.n_tokens, 'token')} in all)"
         for each in found[:LISTED]
     )

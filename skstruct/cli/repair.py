@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 
 
 def repairer(
-    arguments: Arguments, model: Any, kind: Kind
+    arguments: Arguments, model: Any, kind: Kind, learned: str | None = None
 ) -> Callable[[Corpus], Corpus]:
     """Return a function that rewrites the labels of a `Corpus` by the scheme of the
     model, as ``--repair`` asks; without the option it returns the corpus as it is.
+
+    ``learned`` is the scheme of labels that a model without constraints has learned.
     """
     if not arguments.repair:
         return lambda corpus: corpus
-    scheme = scheme_of(model)
+    scheme = scheme_of(model) or learned
     if kind.is_text or scheme is None:
         arguments.usage_error(
             "--repair is for taggers with --param constraints=SCHEME, such as BIO"

@@ -18,6 +18,8 @@ import numpy as np
 from .._data.card import new_card
 from .._data.inputs import LABELS, SPANS
 from .._data.places import counted
+from .._data.scheme_rules import LabelTable
+from .._data.schemes import reads_as
 from .._saving.origin import digest_of, origin_of
 from .._sklearn import innermost, outermost_value
 from .._taggers.abilities import reason, span_labels
@@ -136,14 +138,29 @@ def _corpora(
         layout = layout_of(settled, source, inputs)
         layout = with_types(arguments, layout, path)
         corpus = read_files(arguments, source, layout, inputs)
-    repair = repairer(arguments, model, layout.kind)
+    learned = None if known is None else known.scheme
+    repair = repairer(arguments, model, layout.kind, learned)
     corpus = to_learn(arguments, corpus, repair, inputs.task)
+    _check_scheme(corpus, learned)
     if arguments.dev is None:
         return corpus, layout, None
     dev = repair(read_for(arguments.dev, arguments, model, inputs))
     warn_if_learned(model, arguments.dev, dev.name)
     warn_of_shared(corpus, dev)
     return corpus, layout, dev
+
+
+def _check_scheme(corpus: Corpus, scheme: str | None) -> None:
+    """Refuse labels that break the scheme of those which a model has learned: one label
+    would mean two things.
+    """
+    if scheme is None or corpus.layout is None or corpus.layout.scheme is None:
+        return
+    if not reads_as(LabelTable(scheme), corpus.y):
+        raise CommandError(
+            f"{corpus.name}: the labels are {corpus.layout.scheme}, but the model has "
+            f"learned {scheme}; --repair converts them"
+        )
 
 
 def _learn(

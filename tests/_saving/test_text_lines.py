@@ -114,7 +114,7 @@ def test_what_is_no_text_file():
     [
         (
             gzip.compress(b"Ann B", mtime=0),
-            "compressed by gzip: its name must end in .gz",
+            "compressed by gzip: its name must end in .gz; or decompress it first",
         ),
         (b"PK\x03\x04\xff\xfe", "a ZIP archive, as .xlsx and .docx"),
         (b"%PDF-1.4\n%\xe2\xe3\n", "a PDF: extract its text"),

@@ -6,8 +6,12 @@ import json
 
 import pytest
 from cli_cases import run, run_train
+from format_samples import sample
 
 from skstruct import cli
+from skstruct.cli.common import Arguments
+from skstruct.cli.corpus import first_file, read_files, with_source_layout
+from skstruct.datasets.formats.table import BY_NAME
 
 
 @pytest.fixture
@@ -103,3 +107,19 @@ def test_tag_shows_the_first_text_with_its_spans(files, capsys):
 def test_a_model_is_named_unless_nothing_is_learned(files, capsys):
     code, _, err = run(capsys, "train", files / "a.txt")
     assert code == 2 and "--model OUT is needed" in err and "--dry-run" in err
+
+
+@pytest.mark.parametrize("label", ["_", "O", "-", "0", "B-X", "PER"])
+@pytest.mark.parametrize(
+    "name", [name for name, entry in BY_NAME.items() if entry.kind == "tokens"]
+)
+def test_one_label_shows_no_scheme(name, label):
+    """A column that nobody has filled in is none of BIO."""
+    arguments = cli.new_parser("skstruct", ("train",)).parse_args(
+        ["train", str(sample(name)), "--format", name], namespace=Arguments()
+    )
+    with first_file(arguments, "labels") as (source, layout):
+        corpus = read_files(arguments, source, layout)
+    one = corpus._replace(y=[[label] * len(labels) for labels in corpus.y])
+    found = with_source_layout(one, layout).layout
+    assert (found.scheme, found.spelling) == (None, None)

@@ -321,3 +321,23 @@ def test_spans_without_label_are_counted(capsys, tmp_path, label):
     code, err = train(capsys, tmp_path / "a.jsonl", jsonl(*records))
     assert code == 0
     assert ("1 of 3 spans have no label" in err) == (label is None)
+
+
+def test_labels_that_are_numbers_are_said_or_refused(tmp_path, capsys):
+    """A column of probabilities stands behind that of labels."""
+    path = tmp_path / "a.conll"
+    sure = [f"0.{90 + t}" for t in range(10)]
+    code, err = train(capsys, path, rows(WORDS, TAGS, sure))
+    assert code == 1 and "every label is a number such as 0.90" in err
+    assert "column 1 has 5 labels: --label 1" in err
+    code, err = train(capsys, path, rows(WORDS, [str(t % 3) for t in range(10)]))
+    assert code == 0 and "the labels are numbers, such as 0" in err
+
+
+def test_an_empty_label_is_named(tmp_path, capsys):
+    bio = ["B-X" if t == "N" else "" for t in TAGS]
+    code, err = train(
+        capsys, tmp_path / "a.tsv", rows(WORDS, bio).replace(" ", "\t"), "--separator",
+        "tab",
+    )  # fmt: skip
+    assert code == 0 and "a.tsv: '' (line 1, " in err

@@ -178,3 +178,22 @@ def test_corrected_records_stay_in_their_documents(tmp_path, capsys, monkeypatch
     assert "2 documents held out" in out
     (documents,) = shown
     assert sorted(np.bincount(documents)) == [2] * 4
+
+
+def test_check_judges_what_train_learns(first, tmp_path, capsys):
+    """Records that are replaced are not judged, and contradict nobody."""
+    a = write(tmp_path / "a.jsonl", first)
+    wrong = [[0, 8, "PER"], [4, 12, "PER"]]  # training would refuse it
+    a.write_text(
+        a.read_text().replace(json.dumps([[0, 3, "LOC"], LOC]), json.dumps(wrong))
+    )
+    b = write(tmp_path / "b.jsonl", [(1, (TEXTS[1], [PER, LOC]))])
+    code, out, err = run(capsys, "check", a, b, "--cv", 2)
+    assert code == 0, out + err
+    assert "b.jsonl: 1 text takes the place of those with the same ids" in err
+    assert "read 3 texts" in err and "has other spans" not in err
+    assert run_train(capsys, a, b, "-m", tmp_path / "m", "--epochs", 2)[0] == 0
+    code, out, _ = run(capsys, "check", a, "--cv", 2, "-a", "perceptron")
+    assert code == 1 and "overlap" in out
+    code, _, err = run(capsys, "check", b, b, "--cv", 2, "-a", "perceptron")
+    assert code == 1 and "are too few for probabilities of --algorithm" in err

@@ -136,7 +136,7 @@ def test_check_of_corpora_of_different_types(capsys):
         ),
         (
             ["columns.txt", "columns.txt"],
-            "several files and --annotated are for annotated texts",
+            "several files are for annotated texts; join those of columns in one file",
         ),
         (
             ["PER.jsonl", "--annotated", "LOC.jsonl=LOC"],

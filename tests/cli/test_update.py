@@ -18,6 +18,7 @@ from skstruct import (
 from skstruct.datasets import write_spans
 from skstruct.inspection import forgetting
 from skstruct.inspection.forgetting import changes, known_labels
+from skstruct.schemes import convert_scheme
 
 OLD = [["Ann", "ran"], ["Bob", "sat"], ["Eve", "ran"]], [["B-PER", "O"]] * 3
 NEW = (
@@ -237,3 +238,29 @@ def test_labels_that_look_like_segments_on_one_side_alone():
 def test_known_labels():
     tagger = StructuredPerceptron(random_state=0).fit(*OLD)
     assert known_labels(tagger) == {"B-PER", "O", "PER", ""}
+
+
+SCHEMES = ["IOB1", "BIO", "BIOES", "BILOU", "BMES"]
+
+
+@pytest.mark.parametrize("source", SCHEMES)
+@pytest.mark.parametrize("learned", SCHEMES)
+def test_labels_of_another_scheme_are_refused_or_repaired(
+    learned, source, folder, capsys
+):
+    """Else ``I-PER`` would mean two things."""
+    X = [["Ann", "de", "Lee", "met", "Bo"], ["Eve", "ran", "to", "Rome"]] * 3
+    y = [["B-P", "I-P", "I-P", "O", "B-P"], ["B-P", "O", "O", "B-L"]] * 3
+    for name, scheme in ("old", learned), ("new", source):
+        written(folder / name, X, convert_scheme(y, "BIO", scheme))
+    given = "-a", "perceptron", "--keep-training", "--epochs", 1
+    assert run(capsys, "train", "old", "-m", "m", *given)[0] == 0
+    code, _, err = run(capsys, "train", "new", "--update", "m", "-m", "n")
+    assert code == (source != learned)
+    if code:
+        assert (
+            f"new: the labels are {source}, but the model has learned {learned}" in err
+        )
+        more = "train", "new", "--update", "m", "-m", "n", "--repair"
+        code, _, err = run(capsys, *more)
+        assert code == 0 and "repaired" in err and "with 0 new labels" in err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import groupby
@@ -198,6 +199,7 @@ def _sentences(
     sentence = table.where(SENTENCE)
     document = table.where(DOCUMENT)
     names: list[str] | None = table.header
+    apart = _Apart(table, [] if sentence is None else [*places, sentence, document])
     n_sentences = 0
     whole: list[TableRow] = []
     for rows in _grouped(table, sentence, document, contents):
@@ -221,6 +223,7 @@ def _sentences(
                     f"{table.header[places[-1]]!r} is empty: write O for a token "
                     "outside of all segments"
                 )
+        apart.see(rows)
         of = None if document is None else rows[0].cells[document] or None
         of_rows = [row.cells for row in rows]
         source = table.delimiter, names, of_rows, table.header
@@ -231,6 +234,45 @@ def _sentences(
         names = None
     if whole:
         _warn_of_one(table, whole, places)
+
+
+class _Apart:
+    """Warns of a sentence in which another column names something else from some row on:
+    numbers of sentences begin anew, as for each patient, and several are read as one.
+    """
+
+    def __init__(self, table: Table, used: list[int | None]) -> None:
+        self._table = table
+        self._columns = [
+            c
+            for c, name in enumerate(table.header)
+            if used and c not in used and _NAMES.search(name.strip())
+        ]
+
+    def see(self, rows: list[TableRow]) -> None:
+        """Look at the rows of a sentence, and warn once."""
+        for c in self._columns:
+            values = [row.cells[c].strip() for row in rows]
+            if not _in_stretches(values):
+                continue
+            k = next(k for k, value in enumerate(values) if value != values[0])
+            self._columns = []
+            warn(
+                f"{self._table.name}, line {rows[k].number}: {self._table.header[c]!r} "
+                f"changes from {values[0]!r:.40} to {values[k]!r:.40} within a sentence, "
+                "which goes on; if it begins another document, rename the column to "
+                "doc_id"
+            )
+            return
+
+
+_NAMES = re.compile(
+    r"^(?!.*(?:tok|word|entit|span|annot|ment|coref|cluster))"
+    r".*(?:(?:^|[^a-z])(?:id|key|no|nr|name|file|url|source|title)|Id|ID)$|"
+    r"patient|article|note|report|case|book|chapter|speaker|author|topic",
+    re.I,
+)
+"""Names of columns whose values name something larger than a word."""
 
 
 def _warn_of_one(table: Table, rows: list[TableRow], used: list[int]) -> None:

@@ -200,3 +200,28 @@ def test_sentences_that_begin_again_are_said(header, rows, said):
     texts = [str(each.message) for each in told]
     assert any("begins again" in each for each in texts) == said
     assert len(texts) == said
+
+
+@pytest.mark.parametrize(
+    "name", ["patient_id", "article", "case_no", "reportID", "url"]
+)
+def test_a_sentence_of_several_documents_is_noticed(name):
+    """Numbers of sentences begin anew in each."""
+    rows = [f"p{k},0,w{t},O" for k in range(3) for t in range(2)]
+    text = "\n".join([f"{name},sentence_id,word,tag", *rows, ""])
+    said = f"line 4: '{name}' changes from 'p0' to 'p1' within a sentence"
+    with pytest.warns(UserWarning, match=said):
+        X, _ = read_tokens(io.StringIO(text), format="csv")
+    assert len(X) == 1
+    X, _ = read_tokens(io.StringIO(text.replace(name, "doc_id")), format="csv")
+    assert len(X) == 3  # the advice
+
+
+@pytest.mark.parametrize(
+    "name", ["token_id", "entity_id", "pos", "lemma", "mention_no"]
+)
+def test_columns_of_words_may_change_within_a_sentence(name, recwarn):
+    rows = [f"p{t // 2},{k},w{t},O" for k in range(3) for t in range(4)]
+    text = "\n".join([f"{name},sentence_id,word,tag", *rows, ""])
+    assert len(read_tokens(io.StringIO(text), format="csv")[0]) == 3
+    assert not recwarn.list
