@@ -643,5 +643,5 @@ def rows_tags(tags: Any) -> Any:
     return tags
 
 
-N_JOBS = [Integral, None]
 POSITIVE = Interval(Integral, 1, None, closed="left")
+N_JOBS = [Interval(Integral, None, -1, closed="right"), POSITIVE, None]

@@ -17,7 +17,8 @@ LABELS = ["B-X", "B-Y", "I-X", "O"]
 P = {"B-X": 0.7, "B-Y": 0.9, "I-X": 0.4, "O": 0.7}
 """The probability that a model gives to each label where it predicts it."""
 
-HEADS = {"B-X": 1, "B-Y": 2, "I-X": 3, "O": 0, "B-new": 4}
+HEADS = "B-X", "B-Y", "I-X", "B-new"
+"""The words behind a sentence that the tokens with these labels have as heads."""
 
 
 def rows_of(labels):
@@ -54,8 +55,22 @@ def words_of(labels):
     return words
 
 
-def arcs_of(labels):
-    return [None if label is None else (HEADS[label], label) for label in labels]
+def arcs_of(labels, behind=None):
+    """A head for each token: the root, or a word behind the sentence, whose own head
+    is not known, so that no heads form a cycle.
+    """
+    arcs = []
+    for label in labels:
+        head = 0 if label == "O" else None
+        if label in HEADS:
+            head = len(labels) + 1 + HEADS.index(label)
+        arcs.append(None if head is None else (head, label))
+    return arcs + [behind] * len(HEADS)
+
+
+def arcs_said(labels):
+    """The same of predicted labels, which give a head to each word."""
+    return arcs_of(labels, (0, "behind"))
 
 
 def each(function, y):
@@ -141,18 +156,22 @@ def segmentation(y, said, weight):
 def attachment(y, said, weight):
     return list(
         metrics.attachment_scores(
-            each(arcs_of, y), each(arcs_of, said), sample_weight=weight
+            each(arcs_of, y), each(arcs_said, said), sample_weight=weight
         )[:3]
     )
+
+
+SAID_BY = {arcs_of: arcs_said}
+"""How predicted labels are converted where gold ones are converted otherwise."""
 
 
 def of(metric, convert=None):
     """A metric that takes both sides and weights, after a conversion of the labels."""
 
     def score(y, said, weight):
-        sides = (
-            (y, said) if convert is None else (each(convert, y), each(convert, said))
-        )
+        sides = y, said
+        if convert is not None:
+            sides = each(convert, y), each(SAID_BY.get(convert, convert), said)
         return metric(*sides, sample_weight=weight)
 
     return score
@@ -220,7 +239,8 @@ class Says(BaseEstimator):
         return [self.said[x[0]] if len(x) else [] for x in X]
 
     def predict(self, X):
-        return each(self.convert or list, self.labels(X))
+        convert = SAID_BY.get(self.convert, self.convert)
+        return each(convert or list, self.labels(X))
 
     def predict_marginals(self, X):
         return each(rows_of, self.labels(X))

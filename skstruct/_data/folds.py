@@ -26,6 +26,7 @@ def folds_of(
     y: Any = None,
     groups: Any = None,
     once: bool = False,
+    apart: bool | None = None,
     used: np.ndarray | None = None,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return positions among sequences, as a splitter of scikit-learn cuts them.
@@ -40,6 +41,8 @@ def folds_of(
         may look into them; and groups, if there are some.
     once : bool
         Whether each sequence has to be in exactly one test set.
+    apart : bool, optional
+        Whether no fold may train on a sequence that it tests; by default if ``once``.
     used : ndarray, optional
         Positions of the sequences that take part, ascending; all by default. A number
         of folds cuts these; what other splitters cut are positions in X, of which the
@@ -78,6 +81,12 @@ def folds_of(
             raise ValueError(
                 f"fold {k} of cv does not select from the {n} sequences: {error}"
             ) from None
+        both = np.intersect1d(train, test)
+        if both.size and (once if apart is None else apart):
+            raise ValueError(
+                f"fold {k} of cv trains on sequence {both[0]} and tests it: what it is "
+                "tested on must be new to the model"
+            )
         folds.append((train, test))
     if not folds:
         raise ValueError("cv has no fold")

@@ -78,6 +78,12 @@ def check_positive(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be an int of at least 1, got {value!r}")
 
 
+def check_jobs(n_jobs: Any) -> None:
+    """Raise unless a number of threads is an int other than 0, or None."""
+    if n_jobs is not None and (not is_int(n_jobs) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be an int other than 0, or None, got {n_jobs!r}")
+
+
 def check_choice(name: str, value: Any, allowed: Collection[Any]) -> None:
     """Check a parameter that takes one of a few values."""
     if not any(value is a or (isinstance(value, str) and value == a) for a in allowed):

@@ -217,6 +217,8 @@ def _checked(
     found = Span(int(start), int(end), None if label is None else exact(label))
     if found.end < found.start:
         raise ValueError(f"{tuple(found)!r} ends before it begins")
+    if text is None and found.start < 0:
+        raise ValueError(f"{tuple(found)!r} begins before the text")
     if types is not None and label is not None and label not in types:
         raise ValueError(
             f"{tuple(found)!r} has a type that is not annotated; those are "

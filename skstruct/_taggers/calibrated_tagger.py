@@ -281,7 +281,7 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
                     f"{len(used)}; with a FrozenEstimator all sequences are for the "
                     f"temperature"
                 )
-        folds = folds_of(cv, X, y, groups, used=used)
+        folds = folds_of(cv, X, y, groups, apart=True, used=used)
         folds = [(train, test) for train, test in folds if len(test)]
         if not folds or not all(len(train) for train, _ in folds):
             raise ValueError(

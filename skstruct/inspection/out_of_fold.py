@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from .._core.user_warnings import warning_once
 from .._data.folds import folds_of
-from .._data.inputs import Sequences, as_tokens, renumbered
+from .._data.inputs import Sequences, as_tokens, check_jobs, renumbered
 from .._data.labels import SEVERAL, Labels
 from .._data.types import Corpus
 from .._sklearn import Integral, fit_some, safe_indexing
@@ -73,7 +73,7 @@ def out_of_fold_marginals(
     ------
     ValueError
         If the input is not as the estimator takes it (the message names the sequence),
-        or a sequence is not in exactly one test set.
+        a sequence is not in exactly one test set, or a fold trains on what it tests.
     TypeError
         If the estimator is no tagger.
 
@@ -158,6 +158,7 @@ def by_fold(
                 f"cv={cv} folds need at least as many groups, got {n_groups}"
             )
         cv = GroupKFold(cv) if cv > 1 else cv
+    check_jobs(n_jobs)
     folds = folds_of(cv, X, y, groups, once=True)
     estimator = with_marginals(estimator)
     with warning_once():

@@ -11,7 +11,8 @@ ICML 2017 (expected calibration error).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from operator import eq
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -32,6 +33,9 @@ from .counting import (
     refuse_nothing,
     weights_of,
 )
+
+ROUNDING = 0.05
+"""By how much the probabilities of a token may miss a sum of 1: rounded ones do."""
 
 Strategy: TypeAlias = Literal["quantile", "uniform"]
 Floats: TypeAlias = NDArray[np.float64]
@@ -188,8 +192,14 @@ def _of_tokens(
     gold, proba = as_lists(y_true, y_proba, ("y_true", "y_proba"))
     gold = [as_list(true, "y_true", i) for i, true in enumerate(gold)]
     check_gold(gold, labels, ("y_true", "labels"))
+    twice = [label for label, n in Counter(labels).items() if n > 1]
+    if twice:
+        raise ValueError(
+            f"labels holds {twice[0]!r} twice, and names the columns of y_proba: "
+            "labels=model.classes_"
+        )
     for i, (true, rows) in enumerate(zip(gold, proba)):
-        rows = np.asarray(rows, dtype=np.float64)
+        rows = _marginals(i, rows)
         shape = len(true), len(labels)
         if rows.shape != shape:
             raise PlaceError(
@@ -200,12 +210,38 @@ def _of_tokens(
         if not ((rows >= 0.0) & (rows <= 1.0)).all():
             raise PlaceError(i, None, f"y_proba of {PLACE} must hold probabilities")
         given = [t for t, label in enumerate(true) if label is not None]
+        total = rows[given].sum(axis=1)
+        off = np.flatnonzero(np.abs(total - 1.0) > ROUNDING)
+        if off.size:
+            k = int(off[0])
+            wrong = f"the probabilities of a token must add up to 1, got {total[k]:g}"
+            raise PlaceError(i, given[k], wrong, "y_proba")
         best = rows[given].argmax(axis=1)
         found = [labels[k] for k in best.tolist()]
         right += map(eq, settled([true[t] for t in given], found), found)
         p.append(rows[given, best])
         lengths.append(len(given))
     return np.array(right, np.float64), np.concatenate(p), lengths
+
+
+def _marginals(i: int, rows: Any) -> np.ndarray:
+    """Return the probabilities of the labels of each token of sequence ``i``."""
+    try:
+        return np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError):
+        first = rows[0] if isinstance(rows, (list, tuple)) and len(rows) else rows
+        hint = ""
+        if isinstance(first, Mapping):
+            hint = (
+                "; of dicts by label: y_proba = [[[token[label] for label in labels] "
+                "for token in sequence] for sequence in y_proba]"
+            )
+        raise PlaceError(
+            i,
+            None,
+            f"y_proba of {PLACE} must hold rows of numbers, as predict_marginals returns "
+            f"them, got {describe(first)}{hint}",
+        ) from None
 
 
 def expected_calibration_error(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
-from .._data.inputs import check_choice
+from .._data.inputs import check_choice, is_int
 from .._data.places import in_sequence
 from .._data.scheme_rules import LabelTable, check_scheme, read_spans
 from .._data.types import Corpus, Weights
@@ -462,6 +462,7 @@ def segment_report(
     weighted avg     0.5000  0.5000  0.5000        2
     """
     value_of_nothing(zero_division)
+    check_digits(digits)
     counts = _count_segments(y_true, y_pred, scheme, mode, sample_weight)
     report = report_of(counts, zero_division)
     return report if output_dict else report_text(report, digits)
@@ -474,7 +475,19 @@ def report_of(
     nothing = value_of_nothing(zero_division)
     _warn_of_nothing(counts, zero_division, COLUMNS, kinds)
     types, averages = segment_rows(counts, nothing, kinds)
-    return {**types, **{f"{name} avg": row for name, row in averages.items()}}
+    named = {f"{name} avg": row for name, row in averages.items()}
+    for name in types.keys() & named.keys():
+        raise ValueError(
+            f"{name!r} is a label and the name of an average of the report; rename the "
+            "label"
+        )
+    return {**types, **named}
+
+
+def check_digits(digits: Any) -> None:
+    """Raise unless a number of decimals is an int of at least 0."""
+    if not is_int(digits) or digits < 0:
+        raise ValueError(f"digits must be an int of at least 0, got {digits!r}")
 
 
 def report_text(report: dict[str, Row], digits: int) -> str:

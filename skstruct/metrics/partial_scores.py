@@ -258,7 +258,7 @@ def _counts(true: list[Segment], found: list[Segment], schema: str) -> list[int]
             if taken[k]:
                 continue
             away = abs(true[k][0] - segment[0]) + abs(true[k][1] - segment[1])
-            overlaps = true[k][0] < segment[1] and segment[0] < true[k][1]
+            overlaps = _overlap(true[k], segment)
             if _is_right(true[k], segment, schema, overlaps):
                 if right is None or away < closest:
                     right, closest = k, away
@@ -275,6 +275,13 @@ def _counts(true: list[Segment], found: list[Segment], schema: str) -> list[int]
             taken[right] = True
     counts[MISSED] = taken.count(False)
     return counts
+
+
+def _overlap(first: Segment, second: Segment) -> bool:
+    """Tell whether two segments share an element, or are the same place."""
+    if first[:2] == second[:2]:
+        return True
+    return first[0] < second[1] and second[0] < first[1]
 
 
 def _beside(segment: Segment, starts: list[int], furthest: list[int]) -> Iterator[int]:

@@ -214,6 +214,11 @@ def both_sides(
     if texts is None:
         return [as_spans(spans, name=name).by_text() for name, spans in sides.items()]
     texts = as_texts(texts, "texts")
+    if len(texts) != len(pairs):
+        raise ValueError(
+            f"texts must hold the text of each list of spans: got {len(texts)} texts "
+            f"and {len(pairs)} lists"
+        )
     return [trimmed_spans(texts, spans, name) for name, spans in sides.items()]
 
 

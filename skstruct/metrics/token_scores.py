@@ -23,6 +23,7 @@ from .label_scores import (
     AVERAGES,
     Average,
     Counts,
+    check_digits,
     f1_of,
     report_of,
     report_text,
@@ -188,6 +189,7 @@ def token_report(
     weighted avg     0.9000  0.8000  0.8190        5
     """
     value_of_nothing(zero_division)
+    check_digits(digits)
     chosen = _chosen(labels)
     counts = _count_tokens(y_true, y_pred, chosen, sample_weight)
     report = report_of(counts, zero_division, chosen or ())

@@ -13,12 +13,14 @@ their subtypes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.user_warnings import warn
 from .._data.inputs import PlaceError
+from .._data.places import part_of
 from .._data.types import Corpus, Weights
 from .checks import check_pairs, of_pairs, ratio, warn_undefined
 from .counting import has_label, weights_of
@@ -91,20 +93,55 @@ def check_gold_tree(i: int, sentence: Any) -> None:
         names the sequence.
     """
     heads, _ = split_heads(i, sentence, partial=True)
+    check_heads(i, heads, "y_true")
+    start = first_of_cycle(heads)
+    if start is not None:
+        wrong = "the heads from here on form a cycle, so that they are no tree"
+        raise PlaceError(i, start, wrong, "y_true")
+
+
+def check_heads(i: int, heads: Sequence[Any], name: str) -> None:
+    """Check that the heads of sentence `i` are words of it, or the root.
+
+    Parameters
+    ----------
+    i : int
+    heads : sequence of int or None
+        Those that are None are not known.
+    name : str
+        What errors call the argument.
+
+    Raises
+    ------
+    ValueError
+        If a head is outside of the sentence; the message names the place.
+    """
     n = len(heads)
     for t, head in enumerate(heads):
         if head is not None and not 0 <= head <= n:
-            raise PlaceError(i, t, f"a head must be in 0 ... {n}, got {head}", "y_true")
+            raise PlaceError(i, t, f"a head must be in 0 ... {n}, got {head}", name)
+
+
+def first_of_cycle(heads: Sequence[Any]) -> int | None:
+    """Return the position of the first word from which heads lead to a word twice; None
+    if there is none.
+
+    Parameters
+    ----------
+    heads : sequence of int or None
+        Within the sentence; 0 is the root, and None is not known.
+    """
     below = {0}  # words from which the heads lead to the root, or to what is not known
-    for k in range(1, n + 1):
+    for k in range(1, len(heads) + 1):
         way: dict[int | None, None] = {}
-        while k is not None and k not in below and k not in way:
-            way[k] = None
-            k = heads[k - 1]
-        if k in way:
-            wrong = "the heads from here on form a cycle, so that they are no tree"
-            raise PlaceError(i, k - 1, wrong, "y_true")
+        word: int | None = k
+        while word is not None and word not in below and word not in way:
+            way[word] = None
+            word = heads[word - 1]
+        if word in way:
+            return k - 1
         below.update(way)  # type: ignore[arg-type]
+    return None
 
 
 def attachment_scores(
@@ -143,9 +180,14 @@ def attachment_scores(
     Raises
     ------
     ValueError
-        If lengths differ, a head is not an integer, or only some sentences have labels
-        (the message names the sequence); if a weight is negative or not finite, or
-        there is no token to score.
+        If lengths differ, a head is not an integer or outside of its sentence, true
+        heads form a cycle, or only some sentences have labels (the message names the
+        sequence); if a weight is negative or not finite, or there is no token to score.
+
+    Warns
+    -----
+    UserWarning
+        If predicted heads form cycles. Those that are right count nevertheless.
 
     Examples
     --------
@@ -194,13 +236,18 @@ def arc_counts(
         for _, out in check_pairs(y_true, punctuation, names=("y_true", "punctuation"))
     ]
     rows = []
+    cyclic = []
     labeled = None
     for i, (true, pred) in enumerate(pairs):
         if not has_label(true):
             rows.append((0, 0, 0, 0))
             continue
+        check_gold_tree(i, true)
         heads, labels = split_heads(i, true, partial=True)
         heads_pred, labels_pred = split_heads(i, pred)
+        check_heads(i, heads_pred, "y_pred")
+        if first_of_cycle(heads_pred) is not None:
+            cyclic.append(i)
         if labels is None or labels_pred is None:
             with_labels = False
             labels = heads
@@ -216,6 +263,12 @@ def arc_counts(
             labels = main_types(labels)
             labels_pred = main_types(labels_pred)
         rows.append(_counts(zip(heads, heads_pred, labels, labels_pred, leave_out[i])))
+    if cyclic:
+        some = part_of(len(cyclic), len(pairs), "sentence", "have")
+        warn(
+            f"y_pred: {some} heads that form a cycle and are no tree, first sentence "
+            f"{cyclic[0]}"
+        )
     return np.array(rows, np.int64).reshape(-1, 4), bool(labeled)
 
 
@@ -311,7 +364,7 @@ def unlabeled_attachment_score(
 
     Examples
     --------
-    >>> unlabeled_attachment_score([[2, 0]], [[2, 1]])
+    >>> unlabeled_attachment_score([[2, 0]], [[0, 0]])
     0.5
     """
     return attachment_scores(y_true, y_pred, sample_weight=sample_weight).uas

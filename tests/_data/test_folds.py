@@ -47,5 +47,12 @@ def test_what_is_wrong_is_refused():
         folds_of([([0], [9])], X)
     with pytest.raises(ValueError, match="sequence 1 is in 0"):
         folds_of([([1, 2, 3, 4, 5], [0])], X, once=True)
+    every = [(range(6), range(6))]
+    for how in {"once": True}, {"apart": True}:
+        with pytest.raises(
+            ValueError, match="fold 0 of cv trains on sequence 0 and te"
+        ):
+            folds_of(every, X, **how)
+    assert len(folds_of(every, X)) == 1  # as GridSearchCV
     check_groups(None, 6)
     check_groups(list("xyxyxy"), 6)

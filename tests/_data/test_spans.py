@@ -193,3 +193,10 @@ def test_report_is_shown():
         report.to_frame().new_end.tolist()[:2] == [3, 13]
         and "<td>moved</td>" in report._repr_html_()
     )
+
+
+def test_spans_without_a_text_do_not_begin_before_it():
+    with pytest.raises(
+        ValueError, match="y: sequence 0, position 0: .* begins before th"
+    ):
+        as_spans([[(-3, -1, "A")]])

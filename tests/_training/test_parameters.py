@@ -258,3 +258,12 @@ def test_two_penalties_at_once_are_refused_with_who_has_them(cls, penalty):
         return
     with pytest.raises(ValueError, match="Got .*; L1 and L2 do not combine.*L1CRF"):
         check_parameters(cls(penalty=penalty))
+
+
+@each
+def test_no_thread_at_all_is_refused_before_anything_is_fitted(cls):
+    if "n_jobs" not in cls().get_params():
+        return
+    with pytest.raises(ValueError, match="'n_jobs' parameter .* Got 0 instead"):
+        check_parameters(cls(n_jobs=0))
+    check_parameters(cls(n_jobs=-1))

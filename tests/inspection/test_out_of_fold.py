@@ -2,13 +2,21 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from skstruct import L1CRF, Segmenter, SpanSets, SpanTagger, StructuredPerceptron
-from skstruct.features import TokenVectorizer
-from skstruct.inspection import label_issues, out_of_fold_marginals
+from skstruct import (
+    L1CRF,
+    CalibratedTagger,
+    Segmenter,
+    SpanSets,
+    SpanTagger,
+    StructuredPerceptron,
+)
+from skstruct.features import TokenPredictions, TokenVectorizer
+from skstruct.inspection import label_issues, out_of_fold_marginals, thresholds_for
 
 X = [["the", "dog"], ["a", "cat"], ["the", "cat"], ["a", "dog"]] * 5
 
@@ -79,6 +87,43 @@ def test_folds_that_leave_something_out():
     y[13] = ["D"]
     with pytest.raises(ValueError, match="sequence 13: as many labels as tokens"):
         out_of_fold_marginals(L1CRF(), X, y, cv=KFold(4))
+
+
+ROWS = [np.eye(2)] * 20
+TEXTS = ["Ann met Bob"] * 20
+SPANS = [[(0, 3, "P"), (8, 11, "P")]] * 20
+OUT_OF_FOLD = {
+    "out_of_fold_marginals": lambda **how: out_of_fold_marginals(
+        L1CRF(), X, tags(), **how
+    ),
+    "label_issues": lambda **how: label_issues(L1CRF(), X, tags(), **how),
+    "thresholds_for": lambda **how: thresholds_for(
+        SpanTagger(L1CRF()), TEXTS, SPANS, **how
+    ),
+}
+"""What scores each sequence by a model that has not seen it."""
+
+ALSO_OUT_OF_FOLD = {
+    "CalibratedTagger": lambda cv: CalibratedTagger(cv=cv).fit(X, tags()),
+    "TokenPredictions": lambda cv: TokenPredictions(
+        LogisticRegression(), cv=cv
+    ).fit_transform(ROWS, [["a", "b"]] * 20),
+}
+
+
+@pytest.mark.parametrize("name", [*OUT_OF_FOLD, *ALSO_OUT_OF_FOLD])
+def test_no_fold_trains_on_what_it_tests(name):
+    seen = [(range(20), range(10)), (range(20), range(10, 20))]
+    score = {**OUT_OF_FOLD, **ALSO_OUT_OF_FOLD}[name]
+    with pytest.raises(ValueError, match="fold 0 of cv trains on sequence 0 and tests"):
+        score(cv=seen)
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])
+@pytest.mark.parametrize("name", OUT_OF_FOLD)
+def test_what_is_no_number_of_threads_is_refused(name, n_jobs):
+    with pytest.raises(ValueError, match="n_jobs must be an int other than 0, or None"):
+        OUT_OF_FOLD[name](n_jobs=n_jobs)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from skstruct.metrics import (
     segment_report,
     sequence_accuracy_score,
     token_accuracy_score,
+    token_report,
     word_f1_score,
 )
 
@@ -283,3 +284,17 @@ def test_labeled_attachment_needs_labels():
     assert labeled_attachment_score(y, y) == 1.0
     with pytest.raises(ValueError, match="pairs"):
         labeled_attachment_score([[2, 0]], [[2, 0]])
+
+
+@pytest.mark.parametrize("report", [segment_report, token_report])
+def test_reports_refuse_what_they_cannot_write(report):
+    y = [["B-A", "O"]]
+    for digits in -1, "2", 2.0, None, True:
+        with pytest.raises(ValueError, match="digits must be an int of at least 0"):
+            report(y, y, digits=digits)
+    assert "1.00" in report(y, y, digits=np.int64(2))
+    label = "micro avg" if report is token_report else "B-micro avg"
+    with pytest.raises(
+        ValueError, match="'micro avg' is a label and the name of an av"
+    ):
+        report([[label, "O"]], [[label, "O"]], output_dict=True)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from skstruct.metrics import partial_span_report
+from skstruct.metrics import partial_span_report, span_f1_score
 from skstruct.metrics.partial_scores import COUNTS, schemas_of
 
 TRUE = [[(0, 7, "PER"), (17, 21, "LOC"), (30, 33, "LOC")]]
@@ -119,3 +119,22 @@ def test_weights_texts_and_what_nobody_annotated():
 def test_spans_without_characters_match_equal_ones():
     scores = partial_span_report([[(3, 3, "A")]], [[(3, 3, "A")]])
     assert scores.strict["f1"] == scores.exact["f1"] == 1.0
+
+
+def test_strict_scores_are_those_of_spans_and_the_others_no_lower():
+    """Also of empty spans, which share no character with any other."""
+    rng = random.Random(0)
+    for _ in range(500):
+        sides = []
+        for _ in range(2):
+            spans = []
+            for cell in range(0, 12, 3):  # so that spans of one side do not overlap
+                start = cell + rng.randrange(3)
+                end = rng.randrange(start, cell + 3)
+                spans.append((start, end, rng.choice("AB")))
+            sides.append([rng.sample(spans, rng.randrange(5))])
+        found = partial_span_report(*sides, zero_division=0.0)
+        strict = found["strict"]["f1"]
+        assert strict == pytest.approx(span_f1_score(*sides, zero_division=0.0))
+        for schema in "exact", "partial", "type":
+            assert found[schema]["f1"] >= strict - 1e-12

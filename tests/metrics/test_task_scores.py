@@ -142,8 +142,8 @@ TASKS = {
     "words": ("words", ["abc", "de"], [["ab", "c"], ["d", "e"]], [["ab", "c"], ["de"]]),
     "words with tags": ("words", ["abc"], [[("ab", "N"), ("c", "V")]], [[("ab", "N"), ("c", "N")]]),
     "spans": ("spans", ["Ann met Bob"], [[(0, 3, "A"), (8, 11, "A")]], [[(0, 4, "A")]]),
-    "trees": ("trees", [[("a", "N"), (".", "P")]], [[(2, "x:y"), (0, "r")]], [[(2, "x"), (1, "r")]]),
-    "heads": ("trees", [[("a", "N"), ("b", "V")]], [[2, 0]], [[2, 1]]),
+    "trees": ("trees", [[("a", "N"), (".", "P")]], [[(2, "x:y"), (0, "r")]], [[(0, "x"), (1, "r")]]),
+    "heads": ("trees", [[("a", "N"), ("b", "V")]], [[2, 0]], [[0, 1]]),
 }  # fmt: skip
 NOTHING = {
     "no segments": ("labels", [["a"]], [["O"]], [["O"]], {"scheme": "BIO"}),

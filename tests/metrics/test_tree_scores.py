@@ -1,6 +1,8 @@
 """Scores of words and of trees."""
 
+import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -98,3 +100,47 @@ def test_punctuation_goes_by_pairs_of_form_and_tag():
         match=r"X: sequence 1, position 0: .* \(form, tag\) tokens; got 'ab'",
     ):
         scorer(Parser(), [[("a", "a")] * 2, ["ab", "cd"]], [[0, 1], [0, 1]])
+
+
+# --------------------------------------------------------------------- heads and cycles
+def leads_to_the_root(heads, word):
+    """Whether heads lead to the root, or to what is not known, in at most n steps."""
+    for _ in heads:
+        if word == 0 or heads[word - 1] is None:
+            return True
+        word = heads[word - 1]
+    return word == 0
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_heads_that_form_a_cycle_or_leave_the_sentence_are_no_tree(n):
+    """All heads of n words: what is scored without a word is a tree."""
+    tree = list(range(n))
+    for heads in itertools.product([-1, *range(n + 2), None], repeat=n):
+        known = [head for head in heads if head is not None]
+        inside = all(0 <= head <= n for head in known)
+        acyclic = inside and all(
+            leads_to_the_root(heads, word) for word in range(1, n + 1)
+        )
+        if known and acyclic:
+            assert attachment_scores([heads], [tree]).n_tokens == len(known)
+        else:
+            wrong = "there is nothing to score"
+            if known:
+                wrong = (
+                    "form a cycle" if inside else f"a head must be in 0 ... {n}, got"
+                )
+            with pytest.raises(ValueError, match=wrong):
+                attachment_scores([heads], [tree])
+        if len(known) < n:
+            continue
+        if not inside:
+            with pytest.raises(ValueError, match="y_pred: sequence 0, position"):
+                attachment_scores([tree], [heads])
+            continue
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            found = attachment_scores([tree], [heads])
+        assert found.uas == pytest.approx(np.mean(np.equal(tree, heads)))
+        assert [acyclic] == [not given]
+        assert acyclic or "1 of 1 sentence has heads that form" in str(given[0].message)
