@@ -6,6 +6,8 @@ Corpora. A few tests read corpora that are not part of the package, from the fol
 Kernels. They are kept in the user's folder for caches, by the sources of all kernels, so that
 another clone does not compile them again; ``NUMBA_CACHE_DIR`` is another folder.
 
+Bytecode. It is kept beside the sources, whatever the environment says.
+
 Hypothesis. The default profile, ``ci``, draws the same few examples in every run;
 ``--hypothesis-profile=weekly`` draws many new ones.
 """
@@ -21,6 +23,7 @@ import time
 
 import pytest
 from hypothesis import HealthCheck, settings
+from kept_bytecode import keep_bytecode, rewrite_tests
 
 pytest.register_assert_rewrite("verbs", "inside", "model_cases", "one_file_cases")
 
@@ -78,6 +81,7 @@ def keep_kernels():
 
 
 keep_kernels()
+keep_bytecode()
 FILL_THE_CACHE = """
 import pathlib
 from skstruct._core.kernel_folders import cache_folder
@@ -93,12 +97,18 @@ if not done.exists():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(config, specs):
-    """Compile the kernels in one process before several workers would compile them at once, each its own."""
+    """Do once what several workers that start together would each do: compile the kernels, and rewrite the
+    assertions of tests.
+    """
     given = config.invocation_params.args
     whole = config.args_source is config.ArgsSource.TESTPATHS or "tests" in given
     compiled = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
-    if whole and compiled and len(specs) > 1:
-        subprocess.run([sys.executable, "-c", FILL_THE_CACHE], check=True)
+    if not whole or len(specs) == 1:
+        return
+    fill = FILL_THE_CACHE if compiled else ""
+    with subprocess.Popen([sys.executable, "-c", fill]) as filling:
+        rewrite_tests()
+    assert filling.returncode == 0, "the kernels cannot be compiled"
 
 
 def pytest_collection_finish():

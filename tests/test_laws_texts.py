@@ -4,6 +4,7 @@ A small change of a sample leaves everything else as it is read, and what it tou
 returned, counted as left out, or named in an error.
 """
 
+import functools
 import warnings
 
 import pytest
@@ -38,11 +39,12 @@ def content_of(path):
     return {file.name: file.read_text("utf-8") for file in path.iterdir()}
 
 
+@functools.cache
 def mutations(format):
     content = content_of(sample(format))
     if format in OTHERS:
-        return OTHERS[format](content)
-    return of_json(format, content) if format in LAYOUTS else ()
+        return list(OTHERS[format](content))
+    return list(of_json(format, content)) if format in LAYOUTS else []
 
 
 def read(content, path):
@@ -65,7 +67,7 @@ def read(content, path):
     return found, reading.contents, None, told
 
 
-CASES = [(format, k) for format in FORMATS for k in range(len(list(mutations(format))))]
+CASES = [(format, k) for format in FORMATS for k in range(len(mutations(format)))]
 
 
 def test_every_format_is_under_the_law():
@@ -82,10 +84,10 @@ def test_every_format_is_under_the_law():
 @pytest.mark.parametrize(
     ("format", "k"),
     CASES,
-    ids=[f"{f}-{list(mutations(f))[k].name}".replace(" ", "_") for f, k in CASES],
+    ids=[f"{f}-{mutations(f)[k].name}".replace(" ", "_") for f, k in CASES],
 )
 def test_what_is_touched_is_returned_counted_or_named(format, k, tmp_path):
-    mutation = list(mutations(format))[k]
+    mutation = mutations(format)[k]
     source = sample(format)
     before, was, error, _ = read(
         content_of(source), tmp_path / f"before{source.suffix}"

@@ -10,13 +10,13 @@ import pytest
 from skstruct._chain.marginals_second import backward, forward
 from skstruct._chain.second_order import new_trigrams
 from skstruct._chain.sums import LogSums
-from skstruct._core.compile import kernel
+from skstruct._core.compile import ZERO, kernel
 
 
 @kernel
 def run(emission, transition, trigrams, start, end, alpha, sums, T, L):
-    z = forward(emission, transition, 0, trigrams, start, end, alpha, sums, T, L)
-    backward(emission, transition, 0, trigrams, end, sums, T, L)
+    z = forward(emission, transition, ZERO, trigrams, start, end, alpha, sums, T, L)
+    backward(emission, transition, ZERO, trigrams, end, sums, T, L)
     return z
 
 

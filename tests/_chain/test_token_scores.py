@@ -15,7 +15,7 @@ from skstruct._chain.token_scores import (
     sum_rows,
 )
 from skstruct._core.codes import NO_NOISE
-from skstruct._core.compile import ONE, kernel
+from skstruct._core.compile import ONE, ZERO, kernel
 from skstruct._core.noise import NODE_STREAM, QUIET
 from skstruct._core.store import READ_ONLY, new_store
 from skstruct.features.encoded import Bag, Grid
@@ -27,17 +27,18 @@ T = 4
 @kernel
 def at_once(grid, bag, left, n_anchors, weight, out):
     sum_features(
-        grid.row, grid.lo, grid.width, left, 0, n_anchors, bag.start, bag.row, bag.value,
-        0, T, weight, L, out,
+        grid.row, grid.lo, grid.width, left, ZERO, n_anchors, bag.start, bag.row,
+        bag.value, ZERO, np.int64(T), weight, np.int64(L), out,
     )  # fmt: skip
 
 
 @kernel
 def listed(grid, bag, left, n_anchors, store, rule, noise, masked, runs, out):
     n = list_runs(
-        grid, bag, left, 0, n_anchors, 0, T, 0, noise, NO_NOISE, NODE_STREAM, masked, runs
+        grid, bag, left, ZERO, n_anchors, ZERO, np.int64(T), ZERO, noise,
+        np.int64(NO_NOISE), NODE_STREAM, masked, runs,
     )  # fmt: skip
-    sum_rows(store, rule, 0, runs, n, ONE, L, 1.0, out)
+    sum_rows(store, rule, ZERO, runs, n, ONE, np.int64(L), 1.0, out)
     return n
 
 

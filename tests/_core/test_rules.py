@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import oracle_training
 import oracles
 from skstruct._core.codes import AVERAGES, NO_PENALTY, PERCEPTRON, VARIANTS
-from skstruct._core.compile import kernel
+from skstruct._core.compile import ZERO, kernel
 from skstruct._core.rules import (
     apply,
     clear,
@@ -33,7 +33,7 @@ def rule_of(update, C=1.0, penalty=NO_PENALTY, alpha=0.0, average=None):
 def emit_all(difference, row, column, amount):
     for i in range(row.shape[0]):
         emit(difference, row[i], column[i], amount[i])
-    return sum_of_squares(difference.amount, 0, difference.size[0])
+    return sum_of_squares(difference.amount, ZERO, difference.size[0])
 
 
 @kernel
@@ -49,9 +49,9 @@ def step(rule, loss, norm2, weight):
 @kernel
 def apply_it(difference, store, clock, rule, tau):
     n = difference.size[0]
-    if not room_for(difference, 0, n, 0, store):
+    if not room_for(difference, ZERO, n, ZERO, store):
         return False
-    apply(difference, 0, n, 0, store, clock, rule, tau)
+    apply(difference, ZERO, n, ZERO, store, clock, rule, tau)
     return True
 
 
