@@ -32,7 +32,7 @@ from .common import CommandError, as_json, check_inputs, load_model, warn
 from .corpus import layout_of, read_all
 from .input_files import tell_empty
 from .located import locating
-from .matching import matched
+from .matching import as_tagged, matched
 from .model_inputs import inputs_of
 from .model_layout import format_for, read_for
 from .odd_labels import warn_of_odd
@@ -286,14 +286,13 @@ def _read_two_files(arguments: Arguments) -> tuple[Corpus, Any]:
     corpora = []
     for path, label in ((arguments.gold, arguments.label), (arguments.pred, None)):
         with Source(path, arguments.encoding) as source:
-            layout = layout_of(arguments, source)
+            of_file = arguments
+            if path == arguments.pred:
+                of_file = as_tagged(arguments, source)
+            layout = layout_of(of_file, source)
             if layout.family == "columns":
-                if arguments.tokens:
-                    arguments.usage_error(
-                        "--tokens does not apply to the columns of --gold and --pred: "
-                        "the first of them is compared"
-                    )
-                layout = layout.with_columns(None, -1 if label is None else label)
+                label = -1 if label is None else label
+                layout = layout.with_columns(arguments.tokens, label)
             corpora.append(read_all(source, layout))
     gold, pred = corpora
     pred = matched(gold, pred)
@@ -315,7 +314,10 @@ def _check_same_tokens(gold: Corpus, pred: Corpus) -> None:
         )
     for a, b, here, there in zip(gold.X, pred.X, gold.places, pred.places):
         if gold.kind.has_spans and a != b:
-            raise CommandError(f"{here} and {there}: the texts differ")
+            raise CommandError(
+                f"{here} and {there}: the texts differ; records are matched by their "
+                "position unless all of both files have an id"
+            )
         if not of_texts:
             a, b = (
                 [token[0] if isinstance(token, tuple) else token for token in x]
@@ -325,7 +327,11 @@ def _check_same_tokens(gold: Corpus, pred: Corpus) -> None:
             differ = (t for t, pair in enumerate(zip(a, b)) if pair[0] != pair[1])
             t = 0 if of_texts else next(differ, min(len(a), len(b)) - 1)
             where = f"{gold.name}, line {here[t]}, and {pred.name}, line {there[t]}"
-            raise CommandError(f"{where}: the sentences differ in their tokens")
+            tokens = "" if of_texts else f", {a[t : t + 1]} and {b[t : t + 1]}"
+            raise CommandError(
+                f"{where}: the sentences differ in their tokens{tokens}; they are "
+                "matched by their position unless all of both files have an id"
+            )
 
 
 _LISTED = 10

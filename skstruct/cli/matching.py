@@ -4,6 +4,7 @@ their position.
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from .._data.places import agreeing, counted
 from .common import CommandError, tell
 
 if TYPE_CHECKING:
+    from ..datasets.formats.source import Source
+    from .common import Arguments
     from .corpus import Corpus
 
 
@@ -60,8 +63,10 @@ def _by_id(corpus: Corpus) -> dict[str, int]:
     found: dict[str, int] = {}
     parts: Counter[tuple[str, str]] = Counter()
     for i, id in enumerate(map(str, corpus.ids)):
-        if isinstance(corpus.places[i], str):  # a record of several sentences
-            record = id, corpus.places[i]
+        place = corpus.places[i]
+        is_document = corpus.documents and corpus.documents[i] == id
+        if isinstance(place, str) or is_document:  # of several sentences
+            record = id, "" if is_document else place
             parts[record] += 1
             id = id if parts[record] == 1 else f"{id} ({parts[record]})"
         if id in found:
@@ -79,3 +84,29 @@ def _place(corpus: Corpus, i: int) -> str:
     if isinstance(place, str):
         return place
     return f"{corpus.name}, line {place[0]}" if place else corpus.name
+
+
+def as_tagged(arguments: Arguments, source: Source) -> Arguments:
+    """Return the options for a source that may be what ``tag`` has written of a file
+    that they describe: its keys and units are those of ``tag``, and not of the file.
+    """
+    options = dict(arguments.read)
+    head = source.head() if options or arguments.offsets or arguments.ends else None
+    if head is None or not head.objects or not all(map(_is_tagged, head.objects)):
+        return arguments
+    settled = copy.copy(arguments)
+    settled.read = [("labels", options["labels"])] if "labels" in options else []
+    settled.offsets = settled.ends = None
+    return settled
+
+
+def _is_tagged(record: Any) -> bool:
+    """Tell whether a record is as ``tag`` writes it: spans with what they cover."""
+    spans = record.get("spans")
+    return isinstance(record.get("text"), str) and (
+        isinstance(spans, list)
+        and all(
+            isinstance(span, dict) and span.keys() >= {"start", "end", "label", "text"}
+            for span in spans
+        )
+    )

@@ -27,6 +27,7 @@ from .common import CommandError
 from .corpus import layout_of, read_all
 from .located import locating
 from .sentences import as_columns
+from .texts import OF_TEXTS
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
@@ -103,7 +104,8 @@ def with_layout(
     entry = BY_NAME.get(known.format)
     if isinstance(entry, TextFormat) and known.options and not arguments.read:
         found = recognised(source.head())
-        if arguments.format is None and (found is None or found.format is not entry):
+        is_other = found is None or found.format is not entry
+        if arguments.format is None and is_other and not _has_texts(source, known):
             other = "nothing known" if found is None else found.format.name
             raise _mismatch(source, f"this looks like {other}", known, "--format")
         settled.read = list(known.options.items())
@@ -141,6 +143,16 @@ def with_layout(
         remedy = "--tokens" if by_columns else "--format"
         raise _mismatch(source, seen, known, remedy)
     return settled
+
+
+def _has_texts(source: Source, known: SourceLayout) -> bool:
+    """Tell whether the records of a source have the keys under which the texts stood
+    that a model has learned from: with keys of its own a file can look like anything.
+    """
+    paths = [str(known.options[name]) for name in OF_TEXTS if name in known.options]
+    keys = {path.partition(".")[0] for path in paths}
+    objects = source.head().objects
+    return bool(keys) and any(keys & set(map(str, each)) for each in objects)
 
 
 def _mismatch(

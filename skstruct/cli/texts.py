@@ -437,7 +437,7 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
     )
     has_records = is_named or (arguments.format is None and are_annotated(source))
     if has_records and not arguments.read:
-        arguments = _with_text_key(arguments)
+        arguments = _with_text_keys(arguments)
     if arguments.read and (arguments.lines or not has_records):
         arguments.usage_error("--read is for annotated texts")
     what = "annotated texts; annotations in this file, if any, are ignored"
@@ -452,10 +452,10 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
         reader = new_annotation_reader(arguments)
         written = _metadata_chooser(arguments.write or "jsonl", source.name)
         for name, _ in arguments.read:
-            if name not in ("format", "text"):
+            if name not in ("format", *OF_TEXTS):
                 arguments.usage_error(
-                    f"--read {name}: the annotations are ignored; "
-                    "only text=KEY has an effect here"
+                    f"--read {name}: the annotations are ignored; only "
+                    f"{', '.join(OF_TEXTS)} have an effect here"
                 )
         try:
             for record in reader.texts(path_or_lines(source)):
@@ -475,15 +475,17 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
         yield TextRead(source.name, "".join(source.unkept()), name)
 
 
-def _with_text_key(arguments: Arguments) -> Arguments:
-    """Return the options, with the key of texts that the file had which the model has
-    learned from, if that is known.
+OF_TEXTS = ("text", "words", "records")
+"""Options of annotated texts that say where a text stands."""
+
+
+def _with_text_keys(arguments: Arguments) -> Arguments:
+    """Return the options, with the keys of texts that the file had which the model has
+    learned from, if they are known.
     """
-    known = arguments.known
-    if known is None or "text" not in known.options:
-        return arguments
+    known = {} if arguments.known is None else arguments.known.options
     settled = copy.copy(arguments)
-    settled.read = [("text", known.options["text"])]
+    settled.read = [(name, known[name]) for name in OF_TEXTS if name in known]
     return settled
 
 

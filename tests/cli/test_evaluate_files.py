@@ -10,12 +10,14 @@ import sys
 import pytest
 from cli_cases import N_TRAIN, run, run_train, without_notice
 from forked import python
+from format_samples import sample
 
 import skstruct
 from skstruct import cli
 from skstruct.cli import common, corpus
 from skstruct.datasets import load_chunking, load_segmentation
 from skstruct.datasets.formats.source import Source
+from skstruct.datasets.formats.table import BY_NAME
 from skstruct.metrics import segment_f1_score, token_accuracy_score, word_f1_score
 
 
@@ -166,9 +168,18 @@ def test_evaluate_refuses_options_that_nothing_reads(folder, models, capsys):
             code, out, err = run(capsys, "evaluate", *given, *options)
             assert (code, out) == (2, "")
             assert f"--scheme and --strict are for labels, not for {what}" in err
-    both = "--gold", folder / "test.txt", "--pred", folder / "test.txt"
-    code, out, err = run(capsys, "evaluate", *both, "--tokens", 1)
-    assert (code, out) == (2, "") and "--tokens does not apply" in err
+
+
+def test_the_tokens_of_two_files_are_compared_where_an_option_says(tmp_path, capsys):
+    """The label may stand before the word."""
+    gold, pred = tmp_path / "gold.txt", tmp_path / "pred.txt"
+    gold.write_text("B-X\tAnn\nO\tran\n\nO\tNobody\nO\tcame\n\n")
+    pred.write_text("B-X\tAnn\tB-X\nO\tran\tO\n\nO\tNobody\tB-X\nO\tcame\tO\n\n")
+    both = "--gold", gold, "--pred", pred, "--label", 0
+    code, _, err = run(capsys, "evaluate", *both)
+    assert code == 1 and "their tokens, ['Ann'] and ['B-X']; they are matched" in err
+    code, out, _ = run(capsys, "evaluate", *both, "--tokens", 1, "--json")
+    assert code == 0 and json.loads(out)["token_accuracy"] == 0.75
 
 
 # --------------------------------------------------------------------------------------
@@ -378,3 +389,117 @@ def test_types_that_a_model_of_spans_does_not_know_are_named(tmp_path, capsys):
     assert said in err and "LOC (4)" in err and json.loads(out)["recall"] <= 0.5
     _, _, err = run(capsys, "evaluate", train, "-m", tmp_path / "m")
     assert "unknown" not in err
+
+
+OWN_KEYS = {
+    "text": ({"text": "body"}, ["text=body"]),
+    "spans": ({"spans": "marks"}, ["spans=marks"]),
+    "start": ({"start": "from"}, ["start=from"]),
+    "end": ({"end": "to"}, ["end=to"]),
+    "label": ({"label": "kind"}, ["label=kind"]),
+    "records": ({}, ["records=documents"]),
+    "nested text": ({"text": "body.raw"}, ["text=body.raw"]),
+    "words": ({}, ["words=tokens"]),
+    "annotator": ({}, ["annotator=ann"]),
+}
+"""What records call their parts, and the options that say it."""
+
+SENTENCES = [
+    ("Ann met Bo", [(0, 1, "PER"), (2, 3, "PER")]),
+    ("Eve left Rome", [(0, 1, "PER"), (2, 3, "LOC")]),
+    ("nobody came", []),
+]
+
+
+def own_records(case, names):
+    """Records in the layout of a case; spans count characters, or words."""
+    found = []
+    for k, (text, spans) in enumerate(SENTENCES * 4):
+        words = text.split()
+        edges = [text.index(word) for word in words]
+        record = {"text": f"{text}", "spans": []}
+        for start, end, label in spans:
+            a, b = edges[start], edges[start] + len(words[start])
+            if case == "words":
+                a, b = start, end
+            span = {"start": a, "end": b, "label": label}
+            record["spans"].append({names.get(n, n): v for n, v in span.items()})
+        if case == "words":
+            record["tokens"] = words
+            del record["text"]
+        if case == "annotator":
+            record.update(answer="accept", _input_hash=k, _annotator_id="ann")
+        if case == "nested text":
+            record["body"] = {"raw": record.pop("text")}
+            names = {}
+        found.append({names.get(n, n): v for n, v in record.items()})
+    return found
+
+
+@pytest.mark.parametrize("case", OWN_KEYS)
+def test_what_a_model_learned_of_own_keys_it_also_tags_and_evaluates(
+    case, capsys, tmp_path, monkeypatch
+):
+    """Every command reads the file again, and what ``tag`` writes is compared with it."""
+    monkeypatch.chdir(tmp_path)
+    names, given = OWN_KEYS[case]
+    records = own_records(case, names)
+    text = "\n".join(map(json.dumps, records))
+    if case == "records":
+        text = json.dumps({"documents": records})
+    (tmp_path / "own.json").write_text(text)
+    options = [option for each in given for option in ("--read", each)]
+    named = ["--format", "jsonl"] if case == "words" else []
+    learn = "-a", "perceptron", "--epochs", 2
+    code, _, err = run(capsys, "train", "own.json", "-m", "m", *learn, *options, *named)
+    assert code == 0, err
+    for command in (
+        ["tag", "own.json", "-m", "m", "-o", "pred.jsonl"],
+        ["select", "own.json", "-m", "m", "-k", 2, "--strategy", "margin"],
+        ["report", "own.json", "-m", "m", "-o", "r.html"],
+        ["check", "own.json", *options, *named, "--cv", 2],
+    ):
+        code, _, err = run(capsys, *command)
+        assert code == 0, (command, err)
+    code, of_model, err = run(capsys, "evaluate", "own.json", "-m", "m", "--json")
+    assert code == 0, err
+    files = "--gold", "own.json", "--pred", "pred.jsonl", "--json"
+    code, of_files, err = run(capsys, "evaluate", *files, *options, *named)
+    assert code == 0, err
+    assert json.loads(of_files) == json.loads(of_model)
+
+
+CANNOT_BE_WRITTEN = {"webanno", "cupt"}
+SEVERAL_RECORDS = {"prodigy-decisions"}
+"""A text has a record for each question; ``tag`` writes each."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name, entry in BY_NAME.items() if entry.kind in ("tokens", "texts")],
+)
+def test_what_tag_writes_is_compared_with_what_it_read(name, capsys, tmp_path):
+    """In every format: the scores are those of the model."""
+    path = sample(name)
+    model, pred = tmp_path / "m", tmp_path / f"pred{path.suffix}"
+    if BY_NAME[name].kind == "texts":
+        pred = tmp_path / "pred.jsonl"
+    named = ["--format", name]
+    given = "-a", "perceptron", "--epochs", 2, "-p", "overlap=by-type"
+    given = given if BY_NAME[name].kind == "texts" else given[:4]
+    code, _, err = run(capsys, "train", path, "-m", model, *given, *named)
+    assert code == 0, err
+    code, _, err = run(capsys, "tag", path, "-m", model, "-o", pred)
+    if name in CANNOT_BE_WRITTEN:
+        assert code == 1 and f"cannot be written as {name}" in err
+        return
+    assert code == 0, err
+    code, of_model, err = run(capsys, "evaluate", path, "-m", model, "--json")
+    assert code == 0, err
+    files = "--gold", path, "--pred", pred, "--json"
+    code, of_files, err = run(capsys, "evaluate", *files)
+    if name in SEVERAL_RECORDS:
+        assert code == 1 and "must hold the same sentences" in err
+        return
+    assert code == 0, err
+    assert json.loads(of_files) == json.loads(of_model)

@@ -107,3 +107,17 @@ def test_records_that_gold_does_not_annotate_are_not_scored(evaluated, n):
         assert "1 record without annotations in" in err
     else:
         assert code == 1 and "there is no record with the id 8" in err
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
+def test_the_name_of_a_document_is_that_of_each_of_its_sentences(order, evaluated):
+    """They are matched by the documents, and their order within."""
+    rows = [
+        {"doc_id": d, "tokens": [w, "ran"], "ner_tags": [label, "O"]}
+        for d, w, label in (("b", "Ann", "B-X"), ("b", "Bo", "O"), ("a", "Eve", "B-X"))
+    ]
+    gold = "\n".join(map(json.dumps, rows))
+    pred = "\n".join(json.dumps(rows[i]) for i in order)
+    code, found, err = evaluated("t.jsonl", gold, pred)
+    assert code == 0, err
+    assert found["sequence_accuracy"] == 1.0

@@ -184,7 +184,10 @@ class ConlluPlus(TokenFormat):
         """Yield the lines of a sentence, with labels in their column."""
         label = source.index(_chosen(layout, source, self.name)[-1])
         if source[label].endswith(_MWE):
-            raise ValueError(f"labels cannot be written as {self.name}")
+            raise ValueError(
+                f"labels cannot be written as {self.name}; write columns of its tokens "
+                "first: skstruct.datasets.read_tokens gives them"
+            )
         yield from header
         marks = iter(marks)
         for _, line, is_token in lines:

@@ -450,7 +450,10 @@ class TokenFormat(Format):
         beside : list of (name, value)
             Probabilities.
         """
-        raise ValueError(f"labels cannot be written as {self.name}")
+        raise ValueError(
+            f"labels cannot be written as {self.name}; write columns of its tokens "
+            "first: skstruct.datasets.read_tokens gives them"
+        )
 
 
 def labels_alone(marks: Iterable[tuple[list[str], list[Any]]], what: str) -> list[str]:
