@@ -2,8 +2,11 @@
 without any.
 """
 
+import contextlib
 import io
 import json
+import re
+import socket
 import threading
 import time
 from contextlib import contextmanager
@@ -24,6 +27,7 @@ def running(application, *, max_bytes=1_000_000, **options):
     """
     if not callable(application):
         application = app(application, max_bytes=max_bytes)
+        options.setdefault("note_refused", application.note_refused)
     server = new_server(application, port=0, max_bytes=max_bytes, **options)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -103,3 +107,41 @@ def asked(*arguments, **more):
         headers["Content-Length"]
     ) == len(answer)
     return status, json.loads(answer)
+
+
+def logged(caplog):
+    """The statuses of the lines of the log, in order."""
+    records = (each for each in caplog.records if hasattr(each, "request"))
+    return [each.request["status"] for each in records]
+
+
+HEAD = b"POST /predict HTTP/1.1\r\nHost: localhost\r\n"
+NEXT = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+
+
+def exchange(address, *parts, hangs_up=True):
+    """What comes back for bytes.
+
+    Each part but the first is sent when a head has come back for those before it. The
+    server has to hang up behind the last one, if it is not to be left waiting.
+    """
+    found = b""
+    with socket.create_connection(address, timeout=60) as client:
+
+        def read(is_over):
+            nonlocal found
+            with contextlib.suppress(ConnectionResetError):
+                while not is_over() and (more := client.recv(65536)):
+                    found += more
+
+        for number, part in enumerate(parts, start=1):
+            client.sendall(part)
+            if number < len(parts) or not hangs_up:
+                read(lambda: b"\r\n\r\n" in found)
+        if hangs_up:
+            read(lambda: False)
+    return found
+
+
+def statuses(found):
+    return [int(status) for status in re.findall(rb"HTTP/1\.[01] (\d+) ", found)]

@@ -17,8 +17,10 @@ import contextlib
 import importlib
 import os
 import re
+import signal
 import sys
 import textwrap
+import threading
 import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -54,6 +56,9 @@ INTERRUPTED = 130
 
 PIPE_CLOSED = 141
 """Exit code after the reader closed the pipe, 128 + SIGPIPE."""
+
+TERMINATED = 143
+"""Exit code after SIGTERM, 128 + SIGTERM."""
 
 
 class _Help(argparse.ArgumentDefaultsHelpFormatter):
@@ -250,6 +255,7 @@ def main(argv: list[str] | None = None, prog: str = "skstruct") -> int:
         sys.stdout, "reconfigure"
     ):  # words in any script, on terminals of any encoding
         sys.stdout.reconfigure(errors="replace")
+    _end_on_sigterm()
     given = _join_dashed_values(list(sys.argv[1:] if argv is None else argv))
     arguments: Arguments | None = None
     try:
@@ -292,6 +298,18 @@ def main(argv: list[str] | None = None, prog: str = "skstruct") -> int:
         except OSError:  # a full disk, say
             _discard_output()
         return DATA_ERROR
+
+
+def _end_on_sigterm() -> None:
+    """Let SIGTERM end the first process of a container, as it ends any other one.
+
+    The first process has no default: it ignores the signal, and is killed ten seconds
+    after ``docker stop``.
+    """
+    is_first = os.getpid() == 1
+    if is_first and threading.current_thread() is threading.main_thread():
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
 
 
 def _is_interrupt(error: BaseException | None) -> bool:

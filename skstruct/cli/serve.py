@@ -122,7 +122,9 @@ def run(arguments: Arguments) -> int | None:
         name: getattr(arguments, name)
         for name in ("port", "threads", "max_bytes", "timeout")
     }
-    server = new_server(_application(arguments), arguments.host, **options)
+    application = _application(arguments)
+    options["note_refused"] = application.note_refused
+    server = new_server(application, arguments.host, **options)
     logging.getLogger("waitress.queue").setLevel(
         logging.ERROR
     )  # a full queue is no fault

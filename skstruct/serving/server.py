@@ -1,18 +1,22 @@
 """A server of waitress: bounded connections, threads, sizes, and time for a request.
 
 waitress reads requests in one thread and hands over whole ones, so that a slow client
-holds no worker. Its own time limit is one of inactivity. That of a whole request is
-added here, and so is the refusal of requests that say their length in two ways.
+holds no worker. What is added to its connections stands in `connections`.
 """
 
 from __future__ import annotations
 
-import json
+import os
+import sys
+import tempfile
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .log import LOG, one_line
+
+if TYPE_CHECKING:
+    from .connections import Note
 
 PATIENCE = 30.0
 """Seconds that a client may take to send a request, unless a service says otherwise."""
@@ -29,6 +33,9 @@ _READING = 5.0
 _CONNECTIONS = 1000
 """Open connections; with more the server accepts none until some are closed."""
 
+_OTHER_FILES = 24
+"""Files that a service may open besides connections: its own, and those of kernels."""
+
 
 def new_server(
     application: Callable[..., Any],
@@ -38,6 +45,7 @@ def new_server(
     threads: int = 4,
     max_bytes: int,
     timeout: float = PATIENCE,
+    note_refused: Note | None = None,
 ) -> Any:
     """Make a server that is bound, and answers once its ``run()`` is called.
 
@@ -53,6 +61,8 @@ def new_server(
         Larger bodies are refused before they are read.
     timeout : float
         Seconds that a client may take to send a whole request.
+    note_refused : callable, optional
+        Called for each request that the server refuses itself, see `Note`.
 
     Returns
     -------
@@ -67,6 +77,8 @@ def new_server(
     """
     try:
         from waitress.server import create_server
+
+        from .connections import connection_class
     except ImportError:
         raise ImportError(
             'serve needs waitress: pip install "skstruct[serve]" installs it'
@@ -74,13 +86,15 @@ def new_server(
     for name in "waitress", "waitress.queue":
         one_line(name)
     sockets: dict[int, Any] = {}
-    channel = _channel(timeout)
+    channel = connection_class(timeout, note_refused)
     options = {
-        "connection_limit": _CONNECTIONS,
+        "connection_limit": most_connections(),
         "asyncore_use_poll": True,
         "ident": "skstruct",
     }
     options |= {"threads": threads, "max_request_body_size": max_bytes + 1}
+    if not _has_temporary_folder():
+        options |= {"inbuf_overflow": sys.maxsize, "outbuf_overflow": sys.maxsize}
     try:
         listen = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         server = create_server(application, sockets, listen=listen, **options)
@@ -93,62 +107,31 @@ def new_server(
     return server
 
 
-def _channel(patience: float) -> type:
-    """Make the class of a connection, which is closed if a request takes too long."""
-    from waitress.channel import HTTPChannel
-    from waitress.parser import HTTPRequestParser, ParsingError
-    from waitress.task import ErrorTask
+def _has_temporary_folder() -> bool:
+    """Tell whether long bodies can be put into files, as waitress does by default."""
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError:  # a read-only container, say
+        return False
+    return True
 
-    class Parser(HTTPRequestParser):
-        def parse_header(self, header_plus: bytes) -> None:
-            """Parse a header, and refuse one that says the length of the body in two
-            ways.
-            """
-            try:
-                super().parse_header(header_plus)
-            except ValueError:  # Python reads no numbers of 5,000 digits
-                raise ParsingError("Content-Length is invalid") from None
-            if "TRANSFER_ENCODING" in self.headers or (
-                self.chunked and "CONTENT_LENGTH" in self.headers
-            ):
-                raise ParsingError(
-                    "Transfer-Encoding goes with HTTP/1.1 and without Content-Length"
-                )
 
-    class ErrorAsJson(ErrorTask):
-        def execute(self) -> None:
-            """Answer what waitress refuses itself as the application answers."""
-            error = self.request.error
-            about = f"{error.reason}: {error.body}"
-            if error.code == 413:
-                about = f"a request has at most {self.channel.adj.max_request_body_size - 1:,} bytes"
-            body = json.dumps({"error": about}).encode()
-            self.status = f"{error.code} {error.reason}"
-            self.response_headers.append(("Content-Type", "application/json"))
-            self.set_close_on_finish()
-            self.content_length = len(body)
-            self.write(body)
+def most_connections() -> int:
+    """Return how many connections the limit of open files leaves, and at least one.
 
-    class Channel(HTTPChannel):
-        parser_class = Parser
-        error_task_class = ErrorAsJson
-        _since = 0.0
-        reads_until = float("inf")  # the end of reading, once a stop is asked for
-
-        def readable(self) -> bool:
-            """Tell whether to read; the server asks at least once a second."""
-            now = time.monotonic()
-            if now > self.reads_until:
-                return False
-            if (
-                self.request is None or self.requests
-            ):  # nothing has begun to arrive, or it is not its turn
-                self._since = now
-            elif now - self._since > patience:
-                self.will_close = True
-            return super().readable()
-
-    return Channel
+    A server that cannot accept a connection for want of a file would try again and
+    again, and log each time.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows, which has no such limit
+        return _CONNECTIONS
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most == resource.RLIM_INFINITY:
+        return _CONNECTIONS
+    first_free = os.open(os.devnull, os.O_RDONLY)
+    os.close(first_free)
+    return max(1, min(_CONNECTIONS, most - first_free - _OTHER_FILES))
 
 
 def addresses_of(server: Any) -> list[tuple[str, int]]:

@@ -82,9 +82,7 @@ class Request:
     def __init__(self, environ: Environ, max_bytes: int) -> None:
         self.environ = environ
         self._max_bytes = max_bytes
-        self.path = (
-            environ.get("PATH_INFO", "").encode("latin-1").decode("utf-8", "replace")
-        )
+        self.path = _decoded(environ.get("PATH_INFO", ""))
         self.method = environ["REQUEST_METHOD"]
         self.options: dict[str, str] = {}
         self.asked = Asked()
@@ -224,26 +222,50 @@ class Application:
             body = json.dumps(value, default=_as_json).encode()
             kind = "application/json"
         sent = b"" if request.method == "HEAD" else body
-        self._note(request, status, time.perf_counter() - began, len(sent))
+        seconds = time.perf_counter() - began
+        told = request.method, request.path, status, seconds
+        self._note(*told, request.asked, request.bytes_read, len(sent))
         headers += [("Content-Type", kind), ("Content-Length", str(len(body)))]
         headers += self._of_origin(request)
         start_response(f"{status} {HTTPStatus(status).phrase}", headers)
         return [sent]
 
-    def _note(self, request: Request, status: int, seconds: float, n_sent: int) -> None:
+    def note_refused(self, method: str, path: str, status: int, n_sent: int) -> None:
+        """Count and log a request that the server has refused, and not passed on.
+
+        Parameters
+        ----------
+        method, path : str
+            As WSGI has them; empty if they could not be read.
+        status : int
+        n_sent : int
+            Bytes of the answer.
+        """
+        self._note(method, _decoded(path), status, 0.0, Asked(), 0, n_sent)
+
+    def _note(
+        self,
+        method: str,
+        path: str,
+        status: int,
+        seconds: float,
+        asked: Asked,
+        n_read: int,
+        n_sent: int,
+    ) -> None:
         """Count a request, and write a line of the log, without its content."""
         # what is no route comes from a client, and is content
-        path = request.path if request.path in self.routes else "(other)"
-        method = request.method if request.method in _METHODS else "(other)"
+        path = path if path in self.routes else "(other)"
+        method = method if method in _METHODS else "(other)"
         self.measures.request(path, status, seconds)
         about = {
             "method": method,
             "path": path,
             "status": status,
             "milliseconds": round(1000.0 * seconds, 3),
-            "texts": request.asked.texts,
-            "characters": request.asked.characters,
-            "bytes_in": request.bytes_read,
+            "texts": asked.texts,
+            "characters": asked.characters,
+            "bytes_in": n_read,
             "bytes_out": n_sent,
         }
         REQUESTS.info(
@@ -252,7 +274,7 @@ class Application:
             method,
             path,
             status,
-            *request.asked,
+            *asked,
             1000.0 * seconds,
             extra={"request": about},
         )
@@ -303,6 +325,11 @@ class Application:
         if not self._hosts.allows(given, environ.get("wsgi.url_scheme", "http")):
             remedy = "to serve it: skstruct serve --allowed-host NAME"
             raise Refused(400, f"the host {given!r} is not served; {remedy}")
+
+
+def _decoded(path: str) -> str:
+    """Return a path of WSGI, which has a character for each byte, as text."""
+    return path.encode("latin-1").decode("utf-8", "replace")
 
 
 def _as_json(value: Any) -> Any:

@@ -6,11 +6,13 @@ What is answered is tested in tests/serving.
 import argparse
 import json
 import logging
+import subprocess
+import sys
 
 import pytest
 from cli_cases import run
 
-from skstruct import StructuredPerceptron
+from skstruct import StructuredPerceptron, cli
 from skstruct.cli import serve
 
 
@@ -24,6 +26,22 @@ def model(tmp_path_factory):
 
 class Stopped(Exception):
     """The server would run now."""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGTERM")
+@pytest.mark.parametrize("command", ["serve", "train"])
+def test_sigterm_ends_the_first_process_of_a_container(command, model, tmp_path):
+    """While a command loads or learns, too: the first process has no default."""
+    program = (
+        "import os, signal, sys\n"
+        "os.getpid = lambda: 1\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_DFL)\n"
+        f"from skstruct.cli import {command}, main\n"
+        f"{command}.run = lambda _: signal.raise_signal(signal.SIGTERM)\n"
+        f"main(['{command}', {str(model)!r}])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path)
+    assert done.returncode == cli.TERMINATED
 
 
 def test_what_it_is_called_with(model, monkeypatch):

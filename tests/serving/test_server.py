@@ -1,6 +1,5 @@
 """The service on waitress: limits, slow and odd clients, many clients, the command."""
 
-import contextlib
 import json
 import logging
 import pathlib
@@ -15,7 +14,17 @@ from urllib.request import urlopen
 
 import pytest
 from inside import open_connections
-from serving_cases import ask, running, served, until
+from serving_cases import (
+    HEAD,
+    NEXT,
+    ask,
+    exchange,
+    logged,
+    running,
+    served,
+    statuses,
+    until,
+)
 
 from skstruct import StructuredPerceptron
 from skstruct.cli import main
@@ -67,38 +76,6 @@ def test_ten_thousand_requests_of_eight_clients(compressed, tagger):
     check_answers(model.compress() if compressed else model, X, 10_000, 8)
 
 
-def exchange(address, *parts, hangs_up=True):
-    """What comes back for bytes.
-
-    Each part but the first is sent when a head has come back for those before it. The
-    server has to hang up behind the last one, if it is not to be left waiting.
-    """
-    found = b""
-    with socket.create_connection(address, timeout=60) as client:
-
-        def read(is_over):
-            nonlocal found
-            with contextlib.suppress(ConnectionResetError):
-                while not is_over() and (more := client.recv(65536)):
-                    found += more
-
-        for number, part in enumerate(parts, start=1):
-            client.sendall(part)
-            if number < len(parts) or not hangs_up:
-                read(lambda: b"\r\n\r\n" in found)
-        if hangs_up:
-            read(lambda: False)
-    return found
-
-
-def statuses(found):
-    return [int(status) for status in re.findall(rb"HTTP/1\.[01] (\d+) ", found)]
-
-
-HEAD = b"POST /predict HTTP/1.1\r\nHost: localhost\r\n"
-NEXT = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-
-
 @pytest.mark.parametrize(
     "request_, expected",
     [
@@ -137,12 +114,53 @@ NEXT = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     ],
     ids=lambda value: value[:60].decode() if isinstance(value, bytes) else "",
 )
-def test_odd_framing(request_, expected, tagger):
-    """What could be read in two ways is refused, and the connection closed."""
+def test_odd_framing(request_, expected, tagger, caplog):
+    """What could be read in two ways is refused, and the connection closed.
+
+    Whoever refuses a request, it is in the log and in the metrics.
+    """
+    caplog.set_level(logging.INFO, "skstruct.serving.requests")
+    answered = [each for each in expected if each != 100]
     with served({"model": tagger[0]}, max_bytes=60) as address:
         found = exchange(address, request_, hangs_up=expected != [100])
         assert statuses(found) == expected, found
         assert b"text/plain" not in found  # what the server refuses itself is JSON, too
+        until(lambda: len(logged(caplog)) == len(answered))
+        assert logged(caplog) == answered
+        with urlopen("http://{}:{}/metrics".format(*address)) as answer:
+            counted = re.findall(
+                r'requests_total\{.*status="(\d+)"\} (\d+)', answer.read().decode()
+            )
+    assert sum(int(n) for _, n in counted) == len(answered)
+    assert {int(status) for status, _ in counted} == set(answered)
+
+
+def test_long_bodies_without_a_temporary_folder(tagger, monkeypatch):
+    """In a read-only container, neither a request nor an answer can become a file."""
+    model, X = tagger
+    many = X * (1 + 1_500_000 // len(json.dumps(model.predict(X))))
+    body = json.dumps(many)
+    assert len(body) > 2**19 and len(json.dumps(model.predict(many))) > 2**20
+
+    def missing(*_, **__):
+        raise FileNotFoundError("no usable temporary directory")
+
+    monkeypatch.setattr("tempfile.gettempdir", missing)
+    monkeypatch.setattr("waitress.buffers.TempfileBasedBuffer.newfile", missing)
+    with served({"model": model}, max_bytes=2 * len(body)) as address:
+        assert ask(address, [body]) == [(200, model.predict(many))]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
+@pytest.mark.parametrize(("files", "most"), [(1, 1), (400, 400), (10**6, 1000)])
+def test_connections_leave_files_to_others(files, most, monkeypatch):
+    import resource
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (files, files))
+    found = server.most_connections()
+    assert 1 <= found <= most and (found == 1000) == (files > 2000)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY,) * 2)
+    assert server.most_connections() == 1000
 
 
 def test_a_client_that_waits_for_the_server_to_go_on(tagger):
