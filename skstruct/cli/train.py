@@ -136,7 +136,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--verbose", "-v", action="store_true", help=what)
     what = (
         "also write training state and zero weights, so that partial_fit "
-        "can continue; the file is several times as large"
+        "can continue; the file is about one and a half times as large"
     )
     add("--keep-training", action="store_true", help=what)
     _add_held_out(parser.add_argument_group("evaluation"))

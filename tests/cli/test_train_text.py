@@ -29,7 +29,17 @@ def test_clusters_of_raw_text(tmp_path, capsys, monkeypatch):
     for kept in ([], ["--keep-training", "--verbose"]):
         model = tmp_path / "model"
         code, _, said = run_train(
-            capsys, corpus, "-m", model, "--text", text, "--clusters", 5, *kept
+            capsys,
+            corpus,
+            "-m",
+            model,
+            "-a",
+            "perceptron",
+            "--text",
+            text,
+            "--clusters",
+            5,
+            *kept,
         )
         assert code == 0 and "clusters of 130 words" in said
         loaded = skstruct.load(model)
