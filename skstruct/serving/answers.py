@@ -11,12 +11,13 @@ from .._data.text import tokenized
 from .._sklearn import final_step, innermost
 from .._taggers.abilities import inputs_of, reason, span_labels, task_of
 from .._taggers.min_proba import check_types, min_proba_of
-from ..datasets import from_utf16, to_utf16
+from ..datasets import to_utf16
 from .bodies import (
     OF_INPUTS,
     PLAIN,
     Body,
     as_objects,
+    known_spans,
     read_body,
     read_parameters,
     shaped,
@@ -205,16 +206,15 @@ def _given_of(model: Any, body: Body, options: dict[str, str]) -> dict[str, Any]
     """Return the arguments that say what is known of the texts of a request: spans, or
     words.
     """
-    kind = type(final_step(model).estimator).__name__
+    kind = type(model).__name__
     found = {}
     if body.known is not None:
         if not getattr(model, "accepts_known", False):
             raise Refused(400, f"known: this {kind} does not support known spans")
         if "sets" in options:
             raise Refused(400, "sets and known cannot both be given")
-        found["known"] = body.known
-        if options.get("offsets") == "utf-16":
-            found["known"] = from_utf16(body.X, body.known)
+        is_utf16 = options.get("offsets") == "utf-16"
+        found["known"] = known_spans(body.X, body.known, is_utf16)
     if body.dictionary is not None:
         if not getattr(model, "accepts_dictionary", False):
             raise Refused(400, f"dictionary: this {kind} does not support dictionaries")

@@ -20,12 +20,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
+from .._data.places import PlaceError, in_sequence
+from ..datasets import from_utf16
+
 KEYS = "text", "texts", "inputs", "instances"
 """Keys that the input of a request can stand under."""
 
 _PARAMETERS = "parameters"
 _KNOWN = "known"
 _BESIDE = _KNOWN, "dictionary"
+
+_FLAGS = "proba", "sets", "objects"
+"""Options that are on or off, so that ``true`` can stand for one."""
 
 PLAIN = "label", "text", "probability"
 """Keys of a span beside ``start`` and ``end``, see `as_objects`."""
@@ -88,11 +94,13 @@ def read_body(
         return body._replace(**beside)
     keys = [key for key in value if key != _PARAMETERS]
     if len(keys) != 1 or keys[0] not in KEYS:
-        found = ", ".join(map(repr, keys)) or "none"
+        found = ", ".join(map(repr, keys))
+        got = f"the keys {found:.80}" if keys else "none of them"
         listed = ", ".join(KEYS)
+        beside = ", ".join((_PARAMETERS, *_BESIDE))
         raise ValueError(
             f"expected a JSON list of {noun}, or an object with one of the keys "
-            f"{listed}; got the keys {found:.80}"
+            f"{listed}, and beside it {beside}; got {got}"
         )
     (key,) = keys
     given = value[key]
@@ -100,7 +108,8 @@ def read_body(
         return Body(key, [as_sequence(_text(given, key))], True)
     if not isinstance(given, list):
         one = '; "text" holds one text' if key == "texts" else ""
-        raise ValueError(f"{key!r} must hold a list, got {given!r:.40}{one}")
+        held = "a text or a list" if key == "inputs" else "a list"
+        raise ValueError(f"{key!r} must hold {held}, got {given!r:.40}{one}")
     if key == "texts":
         return Body(key, [as_sequence(_text(each, key)) for each in given], False)
     if key == "instances":
@@ -148,9 +157,69 @@ def read_parameters(
             raise ValueError(f"the option {name!r} is given twice")
         if each is False:  # as a client writes an option that it leaves out
             continue
+        if isinstance(each, bool) and name not in _FLAGS:
+            raise ValueError(
+                f"the parameter {name!r} has a value, and is not just true"
+            )
         if not isinstance(each, (str, int, float)):
-            raise ValueError(f"the parameter {name!r} must be 1, or a text or number")
+            held = "true, or false" if name in _FLAGS else "a text or a number"
+            raise ValueError(f"the parameter {name!r} must be {held}, got {each!r:.40}")
         options[name] = "1" if each is True else str(each)
+
+
+def known_spans(X: list[Any], known: Any, utf16: bool) -> Any:
+    """Return what is known of the spans of texts, with offsets that count characters.
+
+    What is no list of spans for each text stays as it is, and the model refuses it.
+
+    Parameters
+    ----------
+    X : list of str
+    known : object
+        As it stands in the body.
+    utf16 : bool
+        Whether its offsets count UTF-16 units.
+
+    Raises
+    ------
+    ValueError
+        If a span begins or ends within a character, or quotes another text than it
+        covers.
+    """
+    if not isinstance(known, list) or len(known) != len(X):
+        return known
+    found = []
+    for i, (text, row) in enumerate(zip(X, known)):
+        parts = [_parts(each) for each in row] if isinstance(row, list) else [None]
+        if None in parts or not isinstance(text, str):
+            return known
+        if utf16:
+            with in_sequence(i, _KNOWN):
+                (spans,) = from_utf16([text], [[(a, b, None) for a, b, _ in parts]])
+            parts = [(a, b, label) for (a, b, _), (_, _, label) in zip(spans, parts)]
+        for k, (each, (start, end, _)) in enumerate(zip(row, parts)):
+            if isinstance(each, dict) and "text" in each and 0 <= start <= end:
+                _check_quoted(each["text"], text[start:end], i, k)
+        found.append(parts)
+    return found
+
+
+def _parts(span: Any) -> tuple[int, int, Any] | None:
+    """Return start, end and label of a span; None if it is none."""
+    if isinstance(span, dict):
+        span = [span.get(key, ...) for key in ("start", "end", "label")]
+    if not isinstance(span, list) or len(span) != 3 or ... in span:
+        return None
+    start, end, label = span
+    return (start, end, label) if type(start) is type(end) is int else None
+
+
+def _check_quoted(quoted: Any, covered: str, i: int, k: int) -> None:
+    """Raise if a span quotes another text than it covers."""
+    if quoted != covered:
+        wrong = f"the span covers {covered!r:.80}, and not its text, {quoted!r:.80}"
+        remedy = "offsets count characters, with offsets=utf-16 UTF-16 units"
+        raise PlaceError(i, k, f"{wrong}; {remedy}", _KNOWN)
 
 
 def shaped(body: Body, y: list[Any]) -> Any:

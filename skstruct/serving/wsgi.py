@@ -153,9 +153,15 @@ class Request:
         return data
 
     def json(self, **more: Any) -> Any:
-        """Read the value of a body of JSON; ``more`` is said of a body that is none."""
+        """Read the value of a body of JSON; ``more`` is said of a body that is none.
+
+        An object that has a key twice is refused, unless the body is a list: of tokens
+        that are objects there can be many.
+        """
         try:
-            return json.loads(self.body())
+            text = self.body()
+            is_object = text[: len(text) - len(text.lstrip()) + 1].endswith("{")
+            return json.loads(text, object_pairs_hook=_object if is_object else None)
         except (ValueError, RecursionError) as error:  # RecursionError: lists in lists
             raise Refused(400, f"the body is not JSON: {error}", **more) from None
 
@@ -325,6 +331,16 @@ class Application:
         if not self._hosts.allows(given, environ.get("wsgi.url_scheme", "http")):
             remedy = "to serve it: skstruct serve --allowed-host NAME"
             raise Refused(400, f"the host {given!r} is not served; {remedy}")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; of two values for a key, one would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r:.40} is given twice")
+    return found
 
 
 def _decoded(path: str) -> str:

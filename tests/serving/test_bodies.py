@@ -1,11 +1,15 @@
 """Bodies that are objects: as the list answers, in the shape that belongs to them."""
 
+import json
+import re
+
 import pytest
 from serving_cases import asked, call
 
 from skstruct import L1CRF, Segmenter, SpanTagger, StructuredPerceptron
 from skstruct.datasets import load_chunking, load_tagging
 from skstruct.serving import app
+from skstruct.serving.answers import OPTIONS
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -112,8 +116,8 @@ def test_parameters_are_options(service):
         ),
         ({"id": 1, "text": "Ann"}, "one of the keys text, texts, inputs, instances"),
         ({"text": "a", "texts": ["a"]}, "got the keys 'text', 'texts'"),
-        ({}, "got the keys none"),
-        ({"parameters": {}}, "got the keys none"),
+        ({}, "got none of them"),
+        ({"parameters": {}}, "got none of them"),
         ({"text": "a", "parameters": [1]}, "'parameters' must hold an object"),
         ({"text": "a", "parameters": {"top_k": 1}}, "there is no parameter 'top_k'"),
         ({"text": "a", "parameters": {"proba": [1]}}, "the parameter 'proba' must be"),
@@ -156,6 +160,71 @@ def test_what_is_known_of_texts(service, options):
     status, wide = asked(service, {"text": text, "known": [[3, 6, "O"]], **body}, path)
     assert status == 200 and "[11, 14, 'PER']" in str(wide)
     assert "[3, 6, 'PER']" not in str(wide)
+
+
+@pytest.mark.parametrize("label", ["PER", "O", None, ["PER"]])
+def test_what_is_known_in_either_unit(label, service):
+    """Of each form of a label, as a list or as an object."""
+    found = []
+    for start, end, query in (2, 5, ""), (3, 6, "offsets=utf-16"):
+        span = {"start": start, "end": end, "label": label}
+        for known in [start, end, label], span, {**span, "text": "Ann"}:
+            body = {"text": TEXTS[0], "known": [known]}
+            status, answer = asked(service, body, "/ner/predict", query=query)
+            assert status == 200, answer
+            found.append([start, end] in [each[:2] for each in answer])
+    assert found == [label != "O"] * 6
+
+
+@pytest.mark.parametrize("query", ["objects=1", "objects=1&offsets=utf-16"])
+def test_answers_can_be_sent_back_as_known(query, service):
+    """Moved, or in another unit, their offsets do not fit the texts that they quote."""
+    body = {"texts": TEXTS}
+    spans = asked(service, body, "/ner/predict", query=query)[1]
+    body["known"] = spans
+    assert asked(service, body, "/ner/predict", query=query) == (200, spans)
+    moved = [{**each, "start": each["start"] - 1} for each in spans[0]]
+    other = "" if "utf-16" in query else "offsets=utf-16"
+    wrong = [(moved, query), (spans[0], other)]
+    for known, units in wrong:
+        body = {"texts": TEXTS[::-1], "known": [[], known]}
+        status, answer = asked(service, body, "/ner/predict", query=units)
+        assert status == 400 and (answer["sequence"], answer["position"]) == (1, 0)
+        assert answer["error"].startswith("known: text 1, position 0: ")
+        assert "not its text, 'Ann'" in answer["error"]
+
+
+def test_units_that_are_half_a_character(service):
+    body = {"text": TEXTS[0], "known": [[1, 6, "PER"]]}
+    status, answer = asked(service, body, "/ner/predict", query="offsets=utf-16")
+    assert status == 400 and answer["error"].startswith("known: text 0, position 0: ")
+
+
+@pytest.mark.parametrize("key", ["text", "parameters", "known", "proba"])
+def test_a_key_that_is_given_twice(key, service):
+    """Of two values, one would be lost."""
+    body = json.dumps({"text": "Ann", "known": [], "parameters": {"proba": 1}})
+    twice = re.sub(f'("{key}": )', r'\1"x", \1', body)
+    status, answer = asked(service, twice.encode(), "/ner/predict")
+    assert status == 400 and f"the key '{key}' is given twice" in answer["error"]
+    assert asked(service, body.encode(), "/ner/predict")[0] == 200
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_true_stands_for_a_flag_alone(name, service):
+    """``true`` is no number; ``false`` is as if it were not there."""
+    given = {"text": TEXTS[0], "parameters": {name: True}}
+    status, answer = asked(service, given, "/ner/predict")
+    if name in ("proba", "objects"):
+        query = f"{name}=1"
+        expected = asked(service, {"text": TEXTS[0]}, "/ner/predict", query=query)
+        assert (status, answer) == expected
+    else:
+        assert status == 400 and name in answer["error"]
+    if name in ("proba", "objects", "sets"):
+        given["parameters"] = {name: False}
+        expected = asked(service, {"text": TEXTS[0]}, "/ner/predict")
+        assert asked(service, given, "/ner/predict") == expected
 
 
 def test_known_is_refused_where_it_means_nothing(service):
