@@ -190,8 +190,10 @@ def known_spans(X: list[Any], known: Any, utf16: bool) -> Any:
         return known
     found = []
     for i, (text, row) in enumerate(zip(X, known)):
-        parts = [_parts(each) for each in row] if isinstance(row, list) else [None]
-        if None in parts or not isinstance(text, str):
+        if not (isinstance(row, list) and isinstance(text, str)):
+            return known
+        parts = [part for part in map(_parts, row) if part is not None]
+        if len(parts) < len(row):
             return known
         if utf16:
             with in_sequence(i, _KNOWN):
