@@ -97,10 +97,10 @@ def read_body(
         found = ", ".join(map(repr, keys))
         got = f"the keys {found:.80}" if keys else "none of them"
         listed = ", ".join(KEYS)
-        beside = ", ".join((_PARAMETERS, *_BESIDE))
+        more = ", ".join((_PARAMETERS, *_BESIDE))
         raise ValueError(
             f"expected a JSON list of {noun}, or an object with one of the keys "
-            f"{listed}, and beside it {beside}; got {got}"
+            f"{listed}, and beside it {more}; got {got}"
         )
     (key,) = keys
     given = value[key]

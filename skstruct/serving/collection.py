@@ -31,6 +31,9 @@ from .log import LOG, without_texts
 KEYS = "id", "annotation"
 """Keys of a record by which it can be forgotten: of the task, and of the annotation."""
 
+DOCUMENT = "doc_id"
+"""The key of a record that names the document of its text."""
+
 
 class Lines:
     """The lines of a file of collected annotations, without what a crash has left.
@@ -160,11 +163,25 @@ class Collection:
             self._compact()
 
     def keep(
-        self, task: Any, text: str, annotation: dict[str, Any], labels: str
+        self,
+        task: Any,
+        text: str,
+        annotation: dict[str, Any],
+        labels: str,
+        document: str | None = None,
     ) -> None:
         """Keep an annotation of Label Studio.
 
-        Regions of the tag count that ``labels`` names.
+        Parameters
+        ----------
+        task : object
+            The id of the task.
+        text : str
+        annotation : dict
+        labels : str
+            The name of the tag whose regions count.
+        document : str, optional
+            The document that the text is a part of.
 
         Raises
         ------
@@ -183,13 +200,11 @@ class Collection:
         X, y = read_spans(
             [record], "label-studio", offsets="utf-16"
         )  # none of a task that was skipped
+        about = {"id": task, "annotation": annotation.get("id")}
+        if document is not None:
+            about[DOCUMENT] = document
         file = io.StringIO()
-        write_spans(
-            file,
-            X,
-            y,
-            metadata=[{"id": task, "annotation": annotation.get("id")}] * len(X),
-        )
+        write_spans(file, X, y, metadata=[about] * len(X))
         self.replace("id", {str(task)}, file.getvalue())
 
     def replace(self, key: str, gone: Some[str], added: str = "") -> None:

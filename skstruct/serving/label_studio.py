@@ -21,6 +21,7 @@ from xml.etree import ElementTree
 
 from .._taggers.abilities import span_labels
 from ..datasets.formats.label_studio import task as as_task
+from ..datasets.formats.span_records import document_in
 from ..datasets.formats.span_writing import with_units
 from .answers import warm
 from .collection import Collection
@@ -217,8 +218,10 @@ class Backend(Application):
             raise Refused(400, f"there are no data of task {number}")
         control = control_of(_object(given.get("project")).get("label_config"))
         text = _text({"id": number, "data": data}, control)
+        about = {key: each for key, each in data.items() if key != control.key}
+        document = document_in({"meta": task.get("meta"), **about})
         try:
-            self._collection.keep(number, text, annotation, control.labels)
+            self._collection.keep(number, text, annotation, control.labels, document)
         except ValueError as error:
             quiet = without_texts(f"an annotation of task {number} was not kept")
             LOG.warning("an annotation was not kept: %s", error, extra=quiet)

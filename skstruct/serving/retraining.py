@@ -1,10 +1,10 @@
 """Models that are trained anew on the annotations collected, in a process of their own.
 
-A fifth of the tasks, chosen by a hash of their ids, is held out: always the same ones,
-so that no model has learned from them. A new model takes the place of the old one if
-its F1 there is not lower. The old model's file stays; new ones stand beside it, as
-``ner-1.skstruct``. What the first model was trained on is in no model file: lines of it
-in the collection are learned, too.
+A fifth of the documents, chosen by a hash of their names, is held out: always the same
+ones, so that no model has learned from them. A text whose task names no document is one
+by itself. A new model takes the place of the old one if its F1 there is not lower. The
+old model's file stays; new ones stand beside it, as ``ner-1.skstruct``. What the first
+model was trained on is in no model file: lines of it in the collection are learned, too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import zlib
 from itertools import compress, count
 from logging import INFO, WARNING
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
@@ -30,15 +30,18 @@ from .._saving.origin import digest_of, origin_of
 from .._sklearn import layers
 from .._taggers.abilities import task_of
 from ..datasets.formats.span_files import read_spans
+from ..datasets.formats.span_records import document_in
 from ..interchange.kinds import load_model
 from ..metrics import span_f1_score
-from .collection import Lines
+from .collection import DOCUMENT, Lines, is_collected
 from .log import LOG, without_texts
 
 FEWEST = 50
 """Held-out spans that a comparison needs."""
 
 _PARTS = 5
+
+_ALONE = "each text is held out or learned by itself, even if texts belong together"
 
 
 class Versions:
@@ -144,9 +147,47 @@ class Versions:
         return next(path for path in paths if not path.exists())
 
 
-def held_out(task: Any) -> bool:
-    """Tell whether the task with an id is never learned from."""
-    return zlib.crc32(str(task).encode()) % _PARTS == 0
+def held_out(name: str) -> bool:
+    """Tell whether the document of a name, or the text alone, is never learned from."""
+    return zlib.crc32(name.encode("utf-8", "surrogatepass")) % _PARTS == 0
+
+
+class Parts(NamedTuple):
+    """The parts of a collection.
+
+    Attributes
+    ----------
+    held : list of bool
+        Which texts are held out.
+    n_held : int
+        Documents that these are of.
+    known : bool
+        Whether a task names its document.
+    """
+
+    held: list[bool]
+    n_held: int
+    known: bool
+
+
+def parts_of(X: list[str], metadata: list[dict[str, Any]]) -> Parts:
+    """Choose what is held out: whole documents of which nothing is ever learned.
+
+    As in ``train --holdout``, equal texts are of one document. A document of which the
+    first model has learned is not held out: lines that are no annotations, and stood in
+    the file before, are of its training.
+    """
+    named = [document_in(each) for each in metadata]
+    of_text = {text: name for text, name in zip(X, named) if name is not None}
+    keys = [
+        ("document", of_text[text] if name is None else name)
+        if text in of_text
+        else ("text", text)
+        for text, name in zip(X, named)
+    ]
+    learned = {key for key, each in zip(keys, metadata) if not is_collected(each)}
+    held = [key not in learned and held_out(key[1]) for key in keys]
+    return Parts(held, len(set(compress(keys, held))), bool(of_text))
 
 
 def learnable(
@@ -190,14 +231,17 @@ def retrain(
     with Lines(collected).text() as file:  # the service may be writing to it
         X, y, metadata = read_spans(file, return_metadata=True)
     X, y, metadata = learnable(old, X, y, metadata)
-    held = ["id" in each and held_out(each["id"]) for each in metadata]
+    held, n_held, known = parts_of(X, metadata)
+    if not known:
+        print(f"no task has a key such as {DOCUMENT}: {_ALONE}", file=sys.stderr)
     learned = [not each for each in held]
     (X, y), (X_out, y_out) = (
         [list(compress(rows, part)) for rows in (X, y)] for part in (learned, held)
     )
     n_spans = sum(map(len, y_out))
     if n_spans < FEWEST:
-        return f"no training: {n_spans} held-out spans, {FEWEST} are needed to compare models"
+        found = f"{n_spans} held-out spans in {n_held} documents"
+        return f"no training: {found}, {FEWEST} are needed to compare models"
     if not any(y):
         return "no training: all spans are held out"
     new = clone(old).fit(X, y)
@@ -208,7 +252,8 @@ def retrain(
     if after < before:
         return f"{told}; the old model stays"
     counts = {"texts": len(X), "spans": sum(map(len, y))}
-    card = _card_of(old, path, collected, counts, after, len(X_out))
+    how = f"{len(X_out)} texts of {n_held} documents held out"
+    card = _card_of(old, path, collected, counts, after, how, n_held)
     layout = origin_of(old).source_layout
     new.save(target, source_layout=layout, card=card)
     return f"{told}; {target} takes the place of {path}"
@@ -220,7 +265,8 @@ def _card_of(
     collected: str | os.PathLike[str],
     counts: dict[str, int],
     f1: float,
-    n_held_out: int,
+    how: str,
+    n_held: int,
 ) -> Card:
     """Return the card of a model that was made of an old one and what was collected."""
     known = origin_of(old).card
@@ -234,8 +280,8 @@ def _card_of(
         score={
             "measure": "f1",
             "value": f1,
-            "how": f"{n_held_out} texts held out",
-            "of": n_held_out,
+            "how": how,
+            "of": n_held,
         },
         parent=parent,
     )

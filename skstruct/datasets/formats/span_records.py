@@ -110,8 +110,13 @@ _BESIDE = ("meta", "metadata")
 
 def document_of(record: Record) -> str | None:
     """Return the document that a record says its text is of, or None."""
-    inner = (record.metadata.get(key) for key in _BESIDE)
-    for about in (record.metadata, *inner):
+    return document_in(record.metadata)
+
+
+def document_in(metadata: Mapping[Any, Any]) -> str | None:
+    """Return the document that the metadata of a text name, or None."""
+    inner = (metadata.get(key) for key in _BESIDE)
+    for about in (metadata, *inner):
         if not isinstance(about, Mapping):
             continue
         named = {key.lower(): key for key in about if isinstance(key, str)}
