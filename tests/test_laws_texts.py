@@ -8,7 +8,7 @@ import functools
 import warnings
 
 import pytest
-from datasets.mutations import (
+from format_mutations import (
     FOREIGN,
     LAYOUTS,
     of_articles,
@@ -74,7 +74,7 @@ def test_every_format_is_under_the_law():
     missing = set(FORMATS) - {*LAYOUTS, *OTHERS}
     assert not missing, (
         f"say how samples of {missing} are changed: one of JSON is a line of LAYOUTS in "
-        "tests/datasets/mutations.py, any other a generator of mutations there and its "
+        "tests/format_mutations.py, any other a generator of mutations there and its "
         "line in OTHERS here"
     )
     assert {*LAYOUTS, *OTHERS} == set(FORMATS)

@@ -63,7 +63,8 @@ def test_a_full_disk_is_named(tagger, tmp_path, capsys):
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such limits")
 def test_so_is_a_file_that_grows_too_large(tagger, tmp_path):
     """Of a model too, and nothing of it stays."""
-    limited = "import resource, runpy; resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000)); "
+    limited = "import resource, runpy, sys; sys.dont_write_bytecode = True\n"  # else it is cut
+    limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))\n"
     limited += "runpy.run_module('skstruct', run_name='__main__', alter_sys=True)"
     (tmp_path / "train").write_text(
         "".join(f"w{k} T{k % 7}\nv O\n\n" for k in range(3000))

@@ -10,7 +10,7 @@ import re
 
 import pytest
 from cli_cases import run
-from datasets.mutations import LAYOUTS, values_of
+from format_mutations import LAYOUTS, values_of
 from format_samples import sample
 
 from skstruct.cli import document_keys, held_out
