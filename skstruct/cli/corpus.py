@@ -1,8 +1,7 @@
-"""Corpus files on the command line: which format, which columns, and where each token
-stood.
+"""Corpus files on the command line: which columns, and where each token stood.
 
-`layout_of` finds out how a file is read: its format by the options or by the table of
-formats, its columns by the options, the task and the model (`Inputs`). `read` and
+`layout_of` finds out how a file is read: its format by `format_of`, its columns by the
+options, the task and the model (`Inputs`). `read` and
 `first_file` call it. `read_all` and `batches` then make a `Corpus` of what `sentences`
 and `texts` yield.
 
@@ -18,13 +17,12 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
+from .._data.inputs import LABELS, TREES, flatten
 from .._data.places import Where
 from .._data.schemes import scheme_like
 from .._data.source_layout import SourceLayout, plain_names
 from .._data.spellings import spelling_of
 from ..datasets.formats.annotation_layout import reader_options
-from ..datasets.formats.columns import A_TOKEN_A_LINE
 from ..datasets.formats.contents import where_at, where_of
 from ..datasets.formats.entry import (
     TEXTS,
@@ -32,7 +30,6 @@ from ..datasets.formats.entry import (
     Format,
     TokenFormat,
 )
-from ..datasets.formats.entry import WORDS as SEGMENTED
 from ..datasets.formats.source import Source
 from ..datasets.formats.span_records import (
     Reading,
@@ -42,16 +39,14 @@ from ..datasets.formats.span_records import (
 )
 from ..datasets.formats.table import (
     BY_NAME,
-    Recognised,
     formats_with,
     recognised,
-    unknown,
 )
 from ..datasets.kinds import TOKENS as TOKENS_KIND
 from ..datasets.kinds import Kind, kind_of
-from .common import CommandError, tell
+from .common import CommandError
 from .document_keys import carried, documents_by
-from .input_files import warn_of_columns, warn_of_text
+from .format_choice import DEFAULTS, called, format_of, tell_recognised
 from .sentences import Sentence, as_columns, sentences
 from .texts import annotated_texts, new_annotation_reader, path_or_lines
 
@@ -59,64 +54,6 @@ if TYPE_CHECKING:
     from .._data.inputs import Inputs
     from ..datasets.formats.span_files import AnnotationReader
     from .common import Arguments
-
-
-class _TaskDefaults(NamedTuple):
-    """Defaults of reading files for the models of one task.
-
-    Attributes
-    ----------
-    model : str
-        What messages call such a model.
-    reads : str
-        What messages say that it reads.
-    format_kind : {"tokens", "words", "texts"}
-        The kind of formats that it reads; see `Format`.
-    format : str or None
-        The name of the format of a file in which none is recognised.
-    token_fields : tuple of str
-        Of CoNLL-U: the fields that a token is made of.
-    label_field : str, tuple of str, or None
-        Of CoNLL-U: the field of what is predicted; of trees two.
-    label_column : int, tuple of int, or None
-        The same in formats whose columns have numbers.
-    """
-
-    model: str
-    reads: str
-    format_kind: str
-    format: str | None = None
-    token_fields: tuple[str, ...] = ()
-    label_field: Any = None
-    label_column: Any = None
-
-
-_DEFAULTS = {
-    LABELS: _TaskDefaults(
-        model="tagger",
-        reads="columns or CoNLL-U",
-        format_kind=TOKENS,
-        format="columns",
-        token_fields=("form",),
-        label_field="xpos",
-        label_column=-1,
-    ),
-    WORDS: _TaskDefaults(
-        model="segmenter", reads="text", format_kind=SEGMENTED, format="segmented"
-    ),
-    SPANS: _TaskDefaults(
-        model="span tagger", reads="annotated texts", format_kind=TEXTS
-    ),
-    TREES: _TaskDefaults(
-        model="parser",
-        reads="columns or CoNLL-U",
-        format_kind=TOKENS,
-        format="columns",
-        token_fields=("form", "xpos"),
-        label_field=("head", "deprel"),
-        label_column=(-2, -1),
-    ),
-}
 
 
 class Layout(NamedTuple):
@@ -323,8 +260,8 @@ def layout_of(
         What is to be learned from the source, where there is no model yet.
     """
     task = task if inputs is None else inputs.task
-    defaults = _DEFAULTS[task]
-    entry, why = _format_of(arguments, source, inputs, task)
+    defaults = DEFAULTS[task]
+    entry, why = format_of(arguments, source, inputs, task)
     _refuse_options(arguments, entry)
     tokens = arguments.tokens
     label = arguments.label
@@ -370,19 +307,6 @@ def layout_of(
 _TOKEN_OPTIONS = ("tokens", "label", "separator", "comment", "label_names")
 """Options that some formats of tokens have, by the names of their fields."""
 
-_CALLED = {
-    "crfsuite": "data of CRFsuite",
-    "conllu": "CoNLL-U",
-    "segmented": "segmented text",
-    "spans": "annotated texts",
-}
-"""Names of families of formats in sentences."""
-
-
-def _called(entry: Format) -> str:
-    """Return what a format is called in sentences."""
-    return _CALLED.get(entry.family, entry.family)
-
 
 def _refuse_options(arguments: Arguments, entry: Format) -> None:
     """Refuse options that a format does not have."""
@@ -398,128 +322,18 @@ def _refuse_options(arguments: Arguments, entry: Format) -> None:
             )
             option = name.replace("_", "-")
             arguments.usage_error(
-                f"--{option} is not for {_called(entry)}, but for --format {having}"
+                f"--{option} is not for {called(entry)}, but for --format {having}"
             )
     for name in ("read", "offsets", "ends") if entry.kind != TEXTS else ():
         if getattr(arguments, name, None):
             arguments.usage_error(f"--{name} is for annotated texts")
 
 
-def _format_of(
-    arguments: Arguments, source: Source, inputs: Inputs | None, task: str
-) -> tuple[Format, str]:
-    """Return the format of a source, and why it is that: by an option, or by its
-    content.
-
-    Raises
-    ------
-    CommandError
-        If models of the task do not read it.
-    """
-    given = arguments.format
-    if given == "text" and task != WORDS:
-        raise _mismatch(source, task, "plain text")
-    if given is None:
-        entry, why = _format_by_content(arguments, source, inputs, task)
-    else:
-        name = {"text": "segmented", "spans": "jsonl"}.get(given, given)
-        entry, why = BY_NAME[name], arguments.why
-        if name == "columns" and arguments.why != type(arguments).why:
-            warn_of_text(source)  # nobody but the model said that these are columns
-    if not _is_readable(entry, inputs, task):
-        raise _mismatch(source, task, _called(entry))
-    return entry, why
-
-
-def _is_readable(entry: Format, inputs: Inputs | None, task: str) -> bool:
-    """Tell whether a model, or one that is still to be trained for a task, reads a
-    format.
-    """
-    if task == TREES:
-        return entry.name in ("columns", "conllu")
-    if inputs is None and task == LABELS:
-        # Where words or texts are learned, `new_model` puts the tagger into an estimator
-        # for these.
-        return True
-    has_features = isinstance(entry, TokenFormat) and entry.has_features
-    if inputs is not None and (inputs.token is dict) != has_features:
-        return False
-    return entry.kind == _DEFAULTS[task].format_kind
-
-
-def _format_by_content(
-    arguments: Arguments, source: Source, inputs: Inputs | None, task: str
-) -> tuple[Format, str]:
-    """Return the format that a source looks like, and why; if it looks like none, the
-    one that models of the task read.
-
-    What is to be learned (no ``inputs``), and texts with spans, have to be recognised.
-    A segmenter takes a file that has no mark of a format for plain lines, a tagger or
-    parser one that may be of another kind for columns.
-    """
-    defaults = _DEFAULTS[task]
-    # Who sends lines to a tagger one by one gets an answer to the first.
-    head = source.head(patient=inputs is None or task == SPANS)
-    found = recognised(head)
-    if inputs is None:
-        if found is None and task != WORDS:
-            raise CommandError(str(unknown(head)))
-        if found is not None:
-            _tell_recognised(source, found)
-    elif task == SPANS:
-        if found is None and not head.lines:
-            raise CommandError(str(unknown(head)))
-        if found is None:
-            raise _mismatch(source, task, "plain text")
-    elif task == WORDS:
-        if found is None or found.format.is_general:
-            # What is to be segmented can look like anything.
-            found = None
-            warn_of_columns(source, "a segmenter reads each line as a sentence")
-    else:
-        if found is not None and not _is_sure(found, defaults.format_kind):
-            found = None
-        if arguments.tokens is None and (
-            found is None or found.format.name == "columns"
-        ):
-            warn_of_text(source)
-    if found is not None:
-        return found.format, found.look.seen
-    assert defaults.format is not None  # span taggers were served above
-    return BY_NAME[defaults.format], f"the model is a {defaults.model}"
-
-
-def _tell_recognised(source: Source, found: Recognised) -> None:
-    """Say as what a file is read, and why."""
-    what = f"read as {found.format.name}: {found.look.seen}"
-    tell(f"{source.name}: {what}; if that is wrong, pass --format")
-
-
 def _tell_format(arguments: Arguments, source: Source) -> None:
     """Say as what a further file of annotated texts is read: each in its own format."""
     found = recognised(source.head()) if arguments.format is None else None
     if found is not None:
-        _tell_recognised(source, found)
-
-
-def _is_sure(found: Recognised, kind: str) -> bool:
-    """Tell whether a file has a format even for a model that reads formats of ``kind``."""
-    return (
-        found.format.kind in (kind, TEXTS)
-        or not found.format.is_general
-        or found.look.is_sure
-    )
-
-
-def _mismatch(source: Source, task: str, found: str) -> CommandError:
-    """Return the error for a file that models of a task do not read; ``found``: what it
-    is.
-    """
-    defaults = _DEFAULTS[task]
-    wrong = f"the model is a {defaults.model} and reads {defaults.reads}, not {found}"
-    if found == "plain text" and task != SPANS:
-        wrong = f"{wrong}: {A_TOKEN_A_LINE}"
-    return CommandError(f"{source.name}: {wrong}")
+        tell_recognised(source, found)
 
 
 def read(

@@ -1,0 +1,77 @@
+"""How much has to be seen in a file for its format: by what the file is for."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from skstruct._data.inputs import LABELS, SPANS, TREES, WORDS
+from skstruct.cli.common import CommandError
+from skstruct.cli.format_choice import format_of
+from skstruct.datasets.formats.source import Source
+
+COLUMNS = "the\tD\ndog\tN\nbarks\tV\n\na\tD\ncat\tN\n\n" * 8
+TREE = "1\tdogs\tdog\tNOUN\tNNS\t_\t2\tnsubj\t_\t_\n2\tbark\tbark\tVERB\tVBP\t_\t0\troot\t_\t_\n\n"
+NOTE = {"text": "Ann ran home.", "spans": [{"start": 0, "end": 3, "label": "PER"}]}
+FILES = {
+    "columns": COLUMNS,
+    "conllu": TREE * 4,
+    "texts": (json.dumps(NOTE) + "\n") * 4,
+    "prose": "The dog barks at the cat all night.\nNobody knows why it does.\n" * 8,
+    "empty": "",
+}
+NOT_RECOGNISED = "--format"
+CASES = {
+    ("learn", LABELS): {
+        "columns": "columns", "conllu": "conllu", "prose": NOT_RECOGNISED,
+        "empty": "the file is empty",
+    },
+    ("learn", WORDS): {"prose": "segmented", "empty": "segmented"},
+    ("use", LABELS): {
+        "columns": "columns", "conllu": "conllu", "prose": "columns", "empty": "columns",
+        "texts": "a tagger and reads columns or CoNLL-U, not annotated texts",
+    },
+    ("use", WORDS): {"columns": "segmented", "prose": "segmented", "empty": "segmented"},
+    ("use", SPANS): {
+        "texts": "jsonl", "prose": "a span tagger and reads annotated texts, not plain",
+        "empty": "the file is empty",
+    },
+    ("use", TREES): {"columns": "columns", "conllu": "conllu", "empty": "columns"},
+}  # fmt: skip
+CELLS = [
+    (use, task, name, expected)
+    for (use, task), files in CASES.items()
+    for name, expected in files.items()
+]
+
+
+@pytest.mark.parametrize("use, task, name, expected", CELLS)
+def test_what_has_to_be_seen(use, task, name, expected, tmp_path):
+    path = tmp_path / "file.txt"
+    path.write_text(FILES[name])
+    arguments = SimpleNamespace(format=None, tokens=None, why="")
+    inputs = None if use == "learn" else SimpleNamespace(task=task, token=str)
+    with Source(str(path), "utf-8") as source:
+        if " " in expected or expected == NOT_RECOGNISED:
+            with pytest.raises(CommandError) as error:
+                format_of(arguments, source, inputs, task)
+            assert expected in str(error.value)
+        else:
+            entry, why = format_of(arguments, source, inputs, task)
+            assert entry.name == expected and why
+
+
+def test_text_that_is_read_as_tokens_or_tokens_as_text_is_warned_of(tmp_path, capsys):
+    arguments = SimpleNamespace(format=None, tokens=None, why="")
+    for name, task, warning in (
+        ("prose", LABELS, "looks like text, and each line is taken for one token"),
+        ("columns", WORDS, "looks like columns; a segmenter reads each line as"),
+        ("columns", LABELS, ""),
+        ("prose", WORDS, ""),
+    ):
+        path = tmp_path / name
+        path.write_text(FILES[name])
+        with Source(str(path), "utf-8") as source:
+            format_of(arguments, source, SimpleNamespace(task=task, token=str), task)
+        said = capsys.readouterr().err
+        assert warning in said and bool(said) == bool(warning)
