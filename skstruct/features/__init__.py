@@ -1,9 +1,9 @@
 """From tokens to rows of weights.
 
 - What an encoder is: ``base``, with ``indexed_encoder``; which weight row a feature
-  has: ``row_index``; what encoders make: ``encoded``; which one a corpus gets, or which
-  two: ``encoder_choice``. The fields of each in files stand at the end of its module;
-  those that several have in ``encoder_fields``.
+  has: ``row_index``; what encoders make: ``encoded``; which one a corpus gets:
+  ``encoder_choice``; two of them side by side: ``mixed_encoder``. The fields of each in
+  files stand at the end of its module; those that several have in ``encoder_fields``.
 - Templates over strings: ``templates``, ``presets``, ``tokens`` (columns, ids,
   functions of a token), ``contexts`` (functions of a position: ``accessor`` variety,
   lexicons); ``template_encoder``, with the rows, and their names, in ``template_rows``.

@@ -53,9 +53,6 @@ class Encoder(ABC):
     transitions.
     """
 
-    TOKENS: ClassVar[tuple[type, ...]] = ()
-    """Types of the first token of the corpora of lists that it is chosen for."""
-
     named: ClassVar[str] = "features"
     """The name of its features in errors."""
 
@@ -78,38 +75,6 @@ class Encoder(ABC):
     """True if the label bigram is a feature."""
 
     # -- from tokens to rows -----------------------------------------------------------
-    @classmethod
-    @abstractmethod
-    def for_tokens(
-        cls,
-        features: Features,
-        min_count: int,
-        corpus: TokenCorpus,
-        scaled: bool | None = True,
-    ) -> Self:
-        """Make the encoder that a ``features`` parameter means for a corpus.
-
-        Parameters
-        ----------
-        features : str, path, list of str, FeatureTemplates, Patterns or NumericFeatures
-        min_count : int
-            Features seen fewer times in training are left out.
-        corpus : TokenCorpus
-            Not empty, and of tokens that the class is for.
-        scaled : bool or None
-            Whether rows of numbers are scaled; see :class:`.rows_encoder.RowsEncoder`.
-
-        Returns
-        -------
-        Encoder
-            That has read nothing yet.
-
-        Raises
-        ------
-        ValueError
-            If ``features`` does not go together with such tokens.
-        """
-
     def check(self, corpus: TokenCorpus) -> None:
         """Raise ValueError unless a corpus is what it reads.
 
@@ -322,3 +287,42 @@ def _in_words(
     values: Any = bag.value if bag.value.size else np.ones(bag.row.shape)
     flat = [(row, value, names[row]) for row, value in zip(rows, values.tolist())]
     return by_sequence(flat, bag.start)
+
+
+class BlockEncoder(Encoder):
+    """An encoder of corpora of one block, which is chosen by their first token."""
+
+    TOKENS: ClassVar[tuple[type, ...]] = ()
+    """Types of the first token of the corpora of lists that it is chosen for."""
+
+    @classmethod
+    @abstractmethod
+    def for_tokens(
+        cls,
+        features: Features,
+        min_count: int,
+        corpus: TokenCorpus,
+        scaled: bool | None = True,
+    ) -> Self:
+        """Make the encoder that a ``features`` parameter means for a corpus.
+
+        Parameters
+        ----------
+        features : str, path, list of str, FeatureTemplates, Patterns or NumericFeatures
+        min_count : int
+            Features seen fewer times in training are left out.
+        corpus : TokenCorpus
+            Not empty, and of tokens that the class is for.
+        scaled : bool or None
+            Whether rows of numbers are scaled; see :class:`.rows_encoder.RowsEncoder`.
+
+        Returns
+        -------
+        Encoder
+            That has read nothing yet.
+
+        Raises
+        ------
+        ValueError
+            If ``features`` does not go together with such tokens.
+        """

@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Protocol
 
-from .base import Encoder
+from .base import BlockEncoder
 from .encoded import RowMap
 from .row_index import FeatureIndex
 
@@ -35,7 +35,7 @@ class Rows(Protocol):
         ...
 
 
-class IndexedEncoder(Encoder):
+class IndexedEncoder(BlockEncoder):
     """An encoder with an index of each sort of rows.
 
     Attributes
