@@ -1,5 +1,18 @@
 """Saving what estimators have learned: a model and, for further training, a training
 state.
+
+Fields find what stands outside of their own object by name (see
+:class:`.._saving.fields.Members`). These names are known to those of a model and of its
+training state:
+
+- ``fitted``, in reading a model: the fitted attributes of its estimator;
+- ``divisor``, in writing: what integer weights are divided by, 0 if they are none;
+- ``kept``: whether the file has the weights in training. Where it has not, training
+  goes on from those of the model;
+- ``model``, in reading a training state: the model, whose attributes are known by their
+  own names, too;
+- ``history_``, in reading a training state: the history of the estimator, which is that
+  of the training unless the file says another one.
 """
 
 from __future__ import annotations
@@ -37,6 +50,7 @@ from .._version import __version__
 from .run import TrainingState
 
 if TYPE_CHECKING:
+    from .._data.labels import Labels
     from .._data.types import Corpus, History, Self
     from .._saving.fields import Kind
     from .._saving.values import Reader, Writer
@@ -184,15 +198,8 @@ class SavableLearner(Savable):
             state = model.FIELDS.write(model, writer, f"{name}model", known)
         state.update(STATE.write(model, writer, name))
         if "_training" in attributes:
-            training = vars(attributes["_training"])
-            if training["history"] is attributes.get("history_") or not kept:
-                training = {**training, "history": None}
-            if not kept:
-                training = {
-                    **training,
-                    **dict.fromkeys(field.name for field in model.MORE),
-                }
             table = training_table(model.__class__)
+            training = _members_to_write(attributes, model, kept)
             state["training"] = table.write(training, writer, f"{name}training", known)
         return state
 
@@ -208,14 +215,7 @@ class SavableLearner(Savable):
         model = cls._model_class(**cls._model_class.FIELDS.read(node, where, known))
         vars(model).update(STATE.read(node, where, known))
         labels = getattr(model, "labels", None)
-        classes = fitted.get("classes_")
-        found = (
-            [(type(c), c) for c in classes.tolist()]
-            if isinstance(classes, np.ndarray)
-            else classes
-        )
-        expected = [(type(label), label) for label in labels.values] if labels else None
-        require(found == expected, f"{where}: classes_ and the labels differ")
+        _check_classes(fitted.get("classes_"), labels, where)
         history = fitted.get("history_", [])
         require(isinstance(history, list), f"{where}.history_ must be a list")
         attributes: dict[str, Any] = {"_model": model}
@@ -226,6 +226,41 @@ class SavableLearner(Savable):
                 node["training"], model, history, reader, f"{where}.training"
             )
         return attributes
+
+
+def _members_to_write(
+    attributes: dict[str, Any], model: SavableModel, kept: bool
+) -> dict[str, Any]:
+    """Return the members of an estimator's training state, with None for those that its
+    file leaves out.
+
+    Parameters
+    ----------
+    attributes : dict
+        Of the estimator.
+    model : SavableModel
+    kept : bool
+        Whether the file has the weights in training.
+    """
+    training = dict(vars(attributes["_training"]))
+    if not kept or training["history"] is attributes.get("history_"):
+        training["history"] = None  # that of the estimator stands for it
+    if not kept:
+        training.update(dict.fromkeys(field.name for field in model.MORE))
+    return training
+
+
+def _check_classes(classes: Any, labels: Labels | None, where: str) -> None:
+    """Raise unless the fitted attribute ``classes_`` of a file has the labels of its
+    model: their types, too, and nothing if there are no labels.
+    """
+    found = classes
+    if isinstance(classes, np.ndarray):
+        found = [(type(each), each) for each in classes.tolist()]
+    expected = None
+    if labels:
+        expected = [(type(label), label) for label in labels.values]
+    require(found == expected, f"{where}: classes_ and the labels differ")
 
 
 STATE = Table(
@@ -248,7 +283,7 @@ _FACTS = {
 
 
 def _min_count(model: Any) -> int:
-    """Return the cut-off of a model's feature tables."""
+    """Return the cut-off of a model in training, which its feature tables share."""
     return next(part.min_count for part in model if isinstance(part, FeatureTable))
 
 

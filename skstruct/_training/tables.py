@@ -3,8 +3,20 @@ their fields in files.
 
 A *table* is a hash table of features with their weights
 (:mod:`skstruct._core.feature_table`). A model has one, or, as the parser, one for each
-kind of feature. What files say of a table begins with its prefix, which is empty for
-the first.
+kind of feature. ``TableModel.TABLES`` names the tables twice: by the *prefix* of their
+fields in files, which is empty for the first, and by their attribute of the arrays
+under which kernels search. So the parser has ``keys`` and ``weights`` for the features
+of actions, and ``label_keys`` and ``label_weights`` for those of labels.
+
+Of each table a model's file has (:func:`features_of`)
+
+- ``{prefix}keys``: which features there are;
+- ``{prefix}weights``: their final weights, in the same order;
+
+and its training state, if weights in training are kept (:func:`training_of`),
+
+- ``{prefix}weights``: their weights with bookkeeping, in the order of the fitted model;
+- ``{prefix}seen``: how often they were updated, if a cut-off counts that.
 """
 
 from __future__ import annotations
@@ -241,6 +253,38 @@ def features_of(
     )
 
 
+def _fields_in_training(prefix: str) -> tuple[Field, Field]:
+    """Make the fields of one table in a training state, whose sizes are those of
+    :func:`_sizes_in_training`.
+    """
+    stored = weights(
+        f"{prefix}entries", f"{prefix}columns", final=False, may_be_sparse=bool(prefix)
+    )
+    counts = array("int32", f"{prefix}counters")
+    return (
+        Field(f"{prefix}weights", stored),
+        Field(f"{prefix}seen", counts, when="cut", default=None),
+    )
+
+
+def _sizes_in_training(prefix: str) -> dict[str, Callable[[Members], int]]:
+    """Return the sizes of one table, which follow from the fitted ``model``: its
+    features, its columns, and the numbers that count updates.
+    """
+
+    def table_of(f: Members) -> FeatureTable:
+        return f["model"].table(prefix)
+
+    def n_entries(f: Members) -> int:
+        return int(table_of(f).entries[0])
+
+    return {
+        f"{prefix}entries": n_entries,
+        f"{prefix}columns": lambda f: table_of(f).weights.columns,
+        f"{prefix}counters": lambda f: n_entries(f) * counters(table_of(f)),
+    }
+
+
 def training_of(names: dict[str, str], *, ascending: bool = False) -> Kind:
     """Make the kind of what a model in training has of its features, in the order of
     those of the fitted model.
@@ -252,21 +296,10 @@ def training_of(names: dict[str, str], *, ascending: bool = False) -> Kind:
     ascending : bool
         Whether files have features in the order of keys, not of rows.
     """
-    fields = []
+    fields = [field for prefix in names for field in _fields_in_training(prefix)]
     sizes: dict[str, Any] = {"cut": lambda f: f["min_count"] > 1}
-    for p in names:
-        stored = weights(
-            f"{p}entries", f"{p}columns", final=False, may_be_sparse=bool(p)
-        )
-        fields.append(Field(f"{p}weights", stored))
-        fields.append(
-            Field(f"{p}seen", array("int32", f"{p}counters"), when="cut", default=None)
-        )
-        sizes[f"{p}entries"] = lambda f, p=p: int(f["model"].table(p).entries[0])
-        sizes[f"{p}columns"] = lambda f, p=p: f["model"].table(p).weights.columns
-        sizes[f"{p}counters"] = lambda f, p=p: (
-            f[f"{p}entries"] * counters(f["model"].table(p))
-        )
+    for prefix in names:
+        sizes.update(_sizes_in_training(prefix))
     table = Table("Features in training", *fields, **sizes)
 
     def write(model: Any, *how: Any) -> dict[str, Any]:
@@ -292,21 +325,29 @@ def features_in_training(f: Members, prefix: str) -> FeatureTable:
     """
     features = f["model"].table(prefix)
     found = f["trained"]
-    enough = min(f["min_count"], 2**31 - 1)
     if found is not None:
         store = found[f"{prefix}weights"]
         seen = found[f"{prefix}seen"]
     else:
         store = full(features.weights) if features.weights.sparse else features.weights
-        # Which weights are too rare to count was settled when the model was made.
-        common = (
-            store.value != 0.0
-            if features.by_weight
-            else np.ones(int(features.entries[0]), np.bool_)
-        )
-        seen = np.where(common, enough, 0).astype(np.int32)
-    seen = seen if f["min_count"] > 1 else np.zeros(0, np.int32)
+        seen = _seen_of_fitted(features, store, f["min_count"])
+    if f["min_count"] <= 1:
+        seen = np.zeros(0, np.int32)
     features = features._replace(
         weights=store, seen=seen, min_count=int(f["min_count"])
     )
     return for_training(features, f["rule"])
+
+
+def _seen_of_fitted(features: FeatureTable, store: Store, min_count: int) -> np.ndarray:
+    """Return how often features of a fitted model count as seen, where no file says it.
+
+    Which weights are too rare to count was settled when the model was made: those that
+    count have been seen often enough.
+    """
+    if features.by_weight:
+        count = store.value != 0.0
+    else:
+        count = np.ones(int(features.entries[0]), np.bool_)
+    enough = min(min_count, 2**31 - 1)
+    return np.where(count, enough, 0).astype(np.int32)
