@@ -29,7 +29,7 @@ _ADVICE = (
     (r"\balignment_report\(X, y\)", "skstruct check"),
     (rf"\b(text|spans|records|start|end){_WITHOUT}", r"--read \1=KEY"),
     (rf"\band label{_WITHOUT}", "and --read label=KEY"),
-    (rf"\b(to_name|annotator){_WITHOUT}", r"--read \1=NAME"),
+    (rf"\b(to_name|annotator|control){_WITHOUT}", r"--read \1=NAME"),
     (rf"\blabel_names{_WITHOUT}", "--label-names FILE"),
 )
 

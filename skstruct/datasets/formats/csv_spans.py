@@ -13,14 +13,14 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from ..._data.places import counted
-from .contents import FAULTY
+from .contents import FAULTY, NOT_ANNOTATED
 from .entry import NO, Look, TextFormat, marked, near, no
 from .head import Head
-from .span_records import Annotation, Reading, Record
+from .span_records import ANNOTATORS, Annotation, Reading, Record
 from .tables import Row, Table, opened_table
 
 TEXT = ("text", "sentence", "content", "full_text", "document", "body", "passage")
@@ -48,7 +48,7 @@ class CsvSpans(TextFormat):
     description = (
         "a table with one span per row: text or file, start, end, label; or texts alone"
     )
-    options = frozenset(("text", "label_names"))
+    options = frozenset(("text", "annotator", "label_names"))
     is_json = False
 
     def look(self, head: Head) -> Look:
@@ -73,8 +73,8 @@ class CsvSpans(TextFormat):
             yield from _records(table, reading)
 
 
-def _records(table: Table, reading: Reading) -> Iterator[Record]:
-    wanted = reading.options.text
+def _columns_of_text(table: Table, wanted: str) -> tuple[int | None, int | None]:
+    """The column of texts, or that of files of texts."""
     text = table.where(TEXT) if wanted == "text" else table.named(wanted)
     file = table.where(FILE) if text is None else None
     if text is None and file is None:
@@ -83,6 +83,11 @@ def _records(table: Table, reading: Reading) -> Iterator[Record]:
             f"{table.name}: no column of texts was found: it has {has}; name "
             "one with text="
         )
+    return text, file
+
+
+def _records(table: Table, reading: Reading) -> Iterator[Record]:
+    text, file = _columns_of_text(table, reading.options.text)
     spans = [table.where(kind) for kind in (START, END, LABEL)]
     key = table.where(KEY)
     by = text if text is not None else file
@@ -93,28 +98,64 @@ def _records(table: Table, reading: Reading) -> Iterator[Record]:
     if line is not None and has_spans:
         yield from _of_lines(table, by, line, spans, reading)
         return
-    groups = _groups(table, by, key, spans if has_spans else [])
-    if key is None and text is not None:
+    who = table.where(ANNOTATORS) if has_spans and not reading.texts_alone else None
+    groups = _groups(table, by, key, who, spans if has_spans else [])
+    if key is None and text is not None and who is None:
         _warn_of_repeats(table, groups)
+    if not has_spans and text is not None and groups:
+        reading.remedy = _remedy(table, groups[0][2][0], groups[0][0])
     for number, (name, id, rows) in enumerate(groups):
         place = f"{table.name}, line {rows[0].number}"
+        why = NOT_ANNOTATED
         try:
             content = name if text is not None else _of_file(table.name, name, place)
+            person = "" if who is None else rows[0].cells[who].strip()
             found = None
-            if has_spans and not reading.texts_alone:
-                reading.n_listed += 1
+            if person and not reading.is_chosen(place, content, person):
+                why = "of other annotators"
+            elif has_spans and not reading.texts_alone:
                 found = _annotations(table, rows, spans, reading)
         except ValueError as error:
             reading.contents.records.seen += 1
             reading.contents.records.leave(FAULTY, place)
             reading.keep_fault(error, number, id, place)
             continue
-        named = (c for c in range(len(table.header)) if table.header[c].strip())
-        rest = [c for c in named if c not in used]
-        beside = {table.header[c].strip(): rows[0].cells[c] for c in rest}
+        beside = _beside(table, rows[0], used)
         more = {} if text is not None else {"name": name}
         of = {} if key is None else {table.header[key].strip(): id}
-        yield Record(place, content, found, {**of, **more, **beside}, id=id)
+        yield Record(place, content, found, {**of, **more, **beside}, id=id, why=why)
+
+
+def _beside(table: Table, row: Row, used: Collection[int | None]) -> dict[str, str]:
+    """The cells of the columns that have a name, and are not used."""
+    named = (c for c in range(len(table.header)) if table.header[c].strip())
+    return {table.header[c].strip(): row.cells[c] for c in named if c not in used}
+
+
+def _remedy(table: Table, row: Row, text: str) -> str:
+    """Say how a table becomes one that is read, whose cells hold lists of spans, or as
+    many labels as the text has words.
+    """
+    for name, cell in zip(table.header, row.cells):
+        if cell[:1] == "[" and cell.rstrip()[-1:] == "]":
+            return (
+                f"the column {name!r} holds lists; make records of the table: import "
+                f"ast, pandas; data = pandas.read_csv({table.name!r}, sep=None, engine="
+                "'python', keep_default_na=False); data = data.map(lambda x: "
+                "ast.literal_eval(x) if str(x)[:1] == '[' else x); "
+                f"data.to_json({table.name!r} + '.jsonl', orient='records', lines=True)"
+            )
+        labels = cell.replace(",", " ").split()
+        if len(labels) == len(text.split()) > 1 and cell != text:
+            of = next(n for n, each in zip(table.header, row.cells) if each == text)
+            return (
+                f"the column {name!r} has a label for each word; write both on a line, "
+                f"with a tab between: import pandas; data = pandas.read_csv("
+                f"{table.name!r}, sep=None, engine='python'); open({table.name!r} + "
+                "'.tsv', 'w', -1, 'utf-8').writelines(f'{x}\\t{y}\\n' for x, y in "
+                f"zip(data[{of!r}], data[{name!r}].str.replace(',', ' ')))"
+            )
+    return ""
 
 
 def _of_lines(
@@ -145,7 +186,6 @@ def _of_lines(
                 if rows
                 else f"{name}, line {k + 1}"
             )
-            reading.n_listed += 1
             alone = reading.texts_alone
             found = None if alone else _annotations(table, rows, spans, reading)
             yield Record(place, text.rstrip("\r"), found, {"name": name, "line": k})
@@ -155,10 +195,13 @@ _Group = tuple[str, Any, list[Row]]
 """A text or a file, its id, and its rows."""
 
 
-def _groups(table: Table, by: int, key: int | None, spans: Any) -> list[_Group]:
+def _groups(
+    table: Table, by: int, key: int | None, who: int | None, spans: Any
+) -> list[_Group]:
     """The rows of each text, in the order of the first of them.
 
-    Rows belong to one text if they have one id, or, without ids, one text. Then the
+    Rows belong to one text if they are of one person, and have one id, or, without ids,
+    one text. Then the
     same text may stand several times: a span that it has already, or that it has none,
     is said of another one.
     """
@@ -170,13 +213,14 @@ def _groups(table: Table, by: int, key: int | None, spans: Any) -> list[_Group]:
         _refuse_swallowed(table, row, spans)
         name, id = row.cells[by], None if key is None else row.cells[key]
         which = 0
+        person = None if who is None else row.cells[who].strip()
         if key is None and spans:
-            edges = name, *(row.cells[c].strip() for c in spans[:2])
+            edges = name, person, *(row.cells[c].strip() for c in spans[:2])
             which = met.get(edges, 0)
             met[edges] = which + 1
-            if not any(edges[1:]):  # a text without spans is one of its own
+            if not any(edges[2:]):  # a text without spans is one of its own
                 which = -1 - which
-        groups.setdefault((name, id, which), (name, id, []))[2].append(row)
+        groups.setdefault((name, id, person, which), (name, id, []))[2].append(row)
     return list(groups.values())
 
 
@@ -216,7 +260,8 @@ def _refuse_swallowed(table: Table, row: Row, spans: Any) -> None:
 def _annotations(
     table: Table, rows: list[Row], spans: Any, reading: Reading
 ) -> list[Any]:
-    """The annotations of the rows of a text."""
+    """The annotations of the rows of a text, which is counted."""
+    reading.n_listed += 1
     covered = table.where(COVERED)
     found = []
     for row in rows:

@@ -33,6 +33,10 @@ LABEL = ("tag", "ner", "ner_tag", "ner_tags", "iob", "label", "labels", "tags", 
 DOCUMENT = (*DOCUMENT_KEYS, "file", "filename")
 
 
+_EMPTY_ROW = ' \t,;"'
+"""What lines without any cell consist of: spreadsheets write ``,,,``."""
+
+
 class CsvTokens(TokenFormat):
     """The entry of the table."""
 
@@ -63,7 +67,7 @@ class CsvTokens(TokenFormat):
             return marked(seen)
         if missing == ["a label"] and not {"text"} & names:
             return marked(seen)
-        blank = any(not line.strip() for line in head.raw[:-1])
+        blank = any(not line.strip(_EMPTY_ROW) for line in head.raw[:-1])
         if missing == ["a sentence"] and blank and "\t" not in head.lines[0]:
             return marked(f"{seen}, and blank lines end sentences")
         if missing == ["a sentence"]:

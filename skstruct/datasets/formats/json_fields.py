@@ -159,8 +159,15 @@ def lists_of(record: Mapping[str, Any]) -> str:
     lists = [
         repr(key)
         for key, value in record.items()
-        if isinstance(value, list) and value and isinstance(value[0], Mapping)
+        if isinstance(value, list) and value and _may_be_text(value[0])
     ]
     if not lists or any(isinstance(value, str) for value in record.values()):
         return ""
     return f", or a list of records with records= ({', '.join(lists)})"
+
+
+def _may_be_text(value: Any) -> bool:
+    """Tell whether an object holds a str, which may be a text."""
+    return isinstance(value, Mapping) and any(
+        isinstance(each, str) for each in value.values()
+    )

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from .head import Head
+from .text_files import OLD_LINE_ENDS
 
 
 class NotRead(NamedTuple):
@@ -32,7 +33,8 @@ ALL = (
         "take the first field of each line: grep -v '^[#*@+]' {0} | cut -d' ' -f1 | "
         "sed 's/^EOS$//' | awk 'BEGIN{{RS=\"\";FS=\"\\n\"}}{{$1=$1}}1' > {0}.seg",
         sign=r"\A(?:# S-ID.*\n)?(?:\* -?\d+[A-Z].*\n)?\S+ \S+ \S+ \S+ "
-        r"\d+ \S+ \d+ \S+ \d+ \S+ \d+(?![^ \n])",
+        r"\d+ \S+ \d+ \S+ \d+ \S+ \d+(?![^ \n])|"
+        r"\A(?:# S-ID.*\n)?\* \d+ -?\d+[A-Z]\n(?:\S+ ){5,}\S+\n",
     ),
     NotRead(
         "a table with lists in its cells, which pandas reads",
@@ -122,6 +124,115 @@ ALL = (
         sign=r"<xmi:XMI",
     ),
     NotRead(
+        "annotations of brat or BioNLP, whose text is in another file",
+        "call the two files NAME.txt and NAME.ann, and read NAME.ann",
+        endings=(".a1", ".a2"),
+    ),
+    NotRead(
+        "columns with tags of XML on lines of their own",
+        "make blank lines of those that end sentences, and leave out the others: "
+        "sed -e 's/^<\\/.*>$//' -e '/^<[^>]*>$/d' {0} > {0}.conll",
+        sign=r"\A(?:<[A-Za-z][^<>\n]*>\n)+(?:[^<>\t\n]+\t[^<>\n]*\n){2}",
+    ),
+    NotRead(
+        "words and labels with ||| between",
+        "put a tab there: awk '{{sub(/ *[|][|][|] */, \"\\t\")}}1' {0} > {0}.tsv",
+        sign=r"\A(?:[^\n|]*[^\n|\s] \|\|\| [^\n|]+(?:\n|\Z)){2}",
+    ),
+    NotRead(
+        "words of three parts with bars between",
+        "write one token per line with tabs between its parts: sed 's/$/ /' {0} | "
+        "tr ' |' '\\n\\t' > {0}.conll",
+        sign=r"\A(?:[^\s|]+\|[^\s|]+\|[^\s|]+(?: |\n)){2,}",
+    ),
+    NotRead(
+        "words with their tags in brackets",
+        "write WORD/TAG: sed -e 's/(\\([A-Za-z0-9_]*\\))/\\/\\1/g' -e 's/　/ /g' "
+        "{0} > {0}.txt",
+        sign=r"\A(?:[^\s()]+\([A-Za-z][A-Za-z0-9_]*\)[\s\u3000]+){3}",
+    ),
+    NotRead(
+        "XML of SemEval, whose aspects are counted in attributes, which is not read",
+        "import xml.etree.ElementTree as tree; found = "
+        "list(tree.parse({0!r}).iter('sentence')); X = [e.findtext('text') for e in "
+        "found]; y = [[(int(t.get('from')), int(t.get('to')), t.get('polarity')) for t "
+        "in e.iter() if t.get('from') and t.get('target') != 'NULL'] for e in found]",
+        sign=r"<(?:aspectTerm|Opinion)\s[^<>]*\bfrom=",
+    ),
+    NotRead(
+        "XML of TEI, which is not read",
+        "if lines are paragraphs, take those of the body: (echo '<body>'; sed -e "
+        "'1,/<body>/d' -e '/<\\/body>/,$d' {0}; echo '</body>') > {0}.xml",
+        sign=r"<(?:TEI|teiCorpus|teiHeader)[\s>]",
+    ),
+    NotRead(
+        "XML of WebLicht, which is not read",
+        "export CoNLL from WebLicht",
+        sign=r"<(?:\w+:)?TextCorpus[\s>]|<D-Spin",
+    ),
+    NotRead(
+        "XML of FoLiA, which is not read",
+        "convert it to columns with folia2columns of FoLiA-tools",
+        sign=r"<FoLiA[\s>]",
+    ),
+    NotRead(
+        "JSON of spaCy 2, which is not read",
+        "import json; found = [s['tokens'] for d in json.load(open({0!r}, 'r', -1, "
+        "'utf-8')) for p in d['paragraphs'] for s in p['sentences']]; X = [[t['orth'] "
+        "for t in s] for s in found]; y = [[t['ner'] for t in s] for s in found]",
+        sign=r'"paragraphs"\s*:\s*\[\s*\{[^\[\]]*"sentences"\s*:',
+    ),
+    NotRead(
+        "texts in pieces, as Dialogflow and Snips have them, which are not read",
+        "import json; pieces = lambda v: [v['data']] if isinstance(v, dict) and 'data' "
+        "in v else [d for each in (v.values() if isinstance(v, dict) else v if "
+        "isinstance(v, list) else ()) for d in pieces(each)]; found = pieces(json.load("
+        "open({0!r}, 'r', -1, 'utf-8'))); X = [''.join(c['text'] for c in d) for d in "
+        "found]; y = [[(sum(len(b['text']) for b in d[:k]), sum(len(b['text']) for b in "
+        "d[: k + 1]), c.get('entity') or c.get('alias')) for k, c in enumerate(d) if "
+        "c.get('entity') or c.get('alias')] for d in found]",
+        sign=r'"data"\s*:\s*\[\s*\{\s*"text"\s*:',
+    ),
+    NotRead(
+        "utterances of LUIS",
+        "pass --format jsonl --read records=utterances --read start=startPos --read "
+        "end=endPos --read label=entity --ends inclusive",
+        sign=r'"luis_schema_version"\s*:',
+    ),
+    NotRead(
+        "records of AutoML",
+        "pass --format jsonl --read text=text_snippet.content --read spans=annotations "
+        "--read start=text_extraction.text_segment.start_offset --read "
+        "end=text_extraction.text_segment.end_offset --read label=display_name",
+        sign=r'"text_snippet"\s*:',
+    ),
+    NotRead(
+        "annotations of tagtog, whose texts are in other files",
+        "export plain.html and ann.json, and give records of text and spans to "
+        "read_spans",
+        sign=r'"annotatable"\s*:\s*\{',
+    ),
+    NotRead(
+        "a table by columns, as pandas writes it",
+        "import pandas; pandas.read_json({0!r}).to_json({0!r} + '.jsonl', "
+        "orient='records', lines=True)",
+        sign=r'\A\s*\{\s*"[^"\n]+"\s*:\s*\{\s*"0"\s*:',
+    ),
+    NotRead(
+        "a table of pandas with its rows apart",
+        "import pandas; pandas.read_json({0!r}, orient='split').to_json({0!r} + "
+        "'.jsonl', orient='records', lines=True)",
+        sign=r'\A\s*\{\s*"columns"\s*:\s*\[',
+    ),
+    NotRead(
+        "one object that holds all sentences",
+        "import json; data = json.load(open({0!r}, 'r', -1, 'utf-8')); open({0!r} + "
+        "'.jsonl', 'w', -1, 'utf-8').writelines(json.dumps(each) + '\\n' for value in "
+        "data.values() if isinstance(value, list) for each in value)",
+        sign=r'\A\s*\{(?:\s*"[^"\n]+"\s*:\s*(?:"[^"\n]*"|[\d.]+|null)\s*,)*\s*'
+        r'"(?!relations|ner|spans|entities)[^"\n]+"\s*:\s*\[\s*\{[^{}]*"tokens"\s*:\s*\[\s*"',
+    ),
+    NotRead(
         "JSON of UIMA, which is not read",
         "export WebAnno TSV 3 or CoNLL from INCEpTION",
         sign=r'"%TYPES"\s*:',
@@ -145,6 +256,8 @@ _MALLET = (
 
 def hint_for(head: Head) -> str:
     """Return the end of an error about a file that no format fits: what it may be."""
+    if len(head.lines) == 1 and "\r" in head.lines[0].strip():
+        return f"; {OLD_LINE_ENDS}"
     rows = [line.split() for line in head.lines]
     widths = {len(row) for row in rows}
     labels = {row[-1] for row in rows if row}

@@ -356,6 +356,12 @@ def _annotated(
         if chosen is not None and str(chosen) not in met:
             known = ", ".join(sorted(met)) or "none"
             raise ValueError(f"{name}: there is no {option} {chosen!r}; found {known}")
+    controls = sorted(reading.met["control"])
+    if len(controls) > 1 and reading.options.control is None:
+        warnings.warn(
+            f"{name}: regions of several controls are read together: "
+            f"{', '.join(controls)}; choose one with control="
+        )
     if reading.omitted and not reading.n_starts and reading.options.start is not None:
         raise ValueError(reading.omitted)
     if reading.keys and not reading.n_listed:

@@ -104,6 +104,9 @@ class Record(NamedTuple):
     n_seen: int = -1
 
 
+ANNOTATORS = ("annotator", "annotator_id", "annotator_name", "annotated_by")
+"""Keys of records, and columns of tables, that name who has annotated a text."""
+
 _BESIDE = ("meta", "metadata")
 """Keys of an object in which tools such as Prodigy put what a record says of itself."""
 
@@ -196,6 +199,8 @@ class Reading:
         Where faults are gathered; None: the first is raised.
     contents : Contents
         The numbers of records, by what they are.
+    remedy : str
+        What makes annotations of those that a table seems to have.
     """
 
     options: AnnotationReader
@@ -215,6 +220,7 @@ class Reading:
     count: Any = None
     faults: list[Fault] | None = None
     contents: Contents = field(default_factory=Contents)
+    remedy: str = ""
 
     @cached_property
     def has_own_keys(self) -> bool:
@@ -251,7 +257,9 @@ class Reading:
             return ""
         of = self.format or self.options.format
         remedy = ""
-        if of == "csv-spans":
+        if self.remedy:
+            remedy = f"; {self.remedy}"
+        elif of == "csv-spans":
             remedy = "; add columns start, end and label, with a span in each row"
         elif "under" in said:
             remedy = "; name the key of the spans with spans="

@@ -15,6 +15,7 @@ from xml.etree.ElementTree import Element, ParseError, XMLParser
 
 from ..._core.user_warnings import warn
 from ..._data.places import counted
+from .column_lines import DOCUMENT_KEYS
 from .entry import NO, Look, TextFormat, marked, near, no
 from .head import Head, part_of_first
 from .span_records import Annotation, Reading, Record
@@ -85,17 +86,19 @@ class XmlTexts(TextFormat):
             text = "\n".join(line for _, line in lines)
         root = _parsed(text, name)
         _warn_of_attributes(root, name)
-        for place, written, spans, n_seen in _texts(root, name, reading):
+        for place, written, spans, n_seen, document in _texts(root, name, reading):
             found = None if reading.texts_alone else spans
-            yield Record(place, written, found, {}, n_seen=n_seen)
+            about = {} if document is None else {DOCUMENT_KEYS[0]: document}
+            yield Record(place, written, found, about, n_seen=n_seen)
 
 
-_Text = tuple[str, str, list[Annotation], int]
-"""Place, text, spans, and how many elements were met."""
+_Text = tuple[str, str, list[Annotation], int, str | None]
+"""Place, text, spans, how many elements were met, and the document."""
 
 
 def _texts(root: Element, name: str, reading: Reading) -> Iterator[_Text]:
     """Yield the texts of a file, and count elements that cover nothing."""
+    found: Iterator[tuple[Any, ...]]
     of = None
     outer = _inner(root)
     has_muc = any(True for tag in _OF_MUC for _ in root.iter(tag))
@@ -105,13 +108,14 @@ def _texts(root: Element, name: str, reading: Reading) -> Iterator[_Text]:
         found = _elements(of, name)
     else:
         found = _lines(outer, name)
-    for place, text, spans in found:
+    for place, text, spans, *of_document in found:
         filled = [span for span in spans if span.text]
         if len(filled) < len(spans):
             reading.leave_span(
                 "an element without text", place, len(spans) - len(filled)
             )
-        yield place, text, filled, len(spans)
+        document = of_document[0] if of_document else None
+        yield place, text, filled, len(spans), document
 
 
 def _are_leaves(lines: list[str]) -> int | None:
@@ -197,8 +201,7 @@ def _children_of_children(root: Element) -> Element | None:
     if len(root) != 1 or (root.text or "").strip() or (root[0].tail or "").strip():
         return None
     one = root[0]
-    between = [one.text, *(child.tail for child in one)]
-    if any((text or "").strip() for text in between):
+    if _has_own_text(one):
         return None
     return one if any(len(child) for child in one) else None
 
@@ -227,8 +230,10 @@ def _linear(
     for child in element:
         if len(child):
             raise ValueError(
-                f"{place}: the element {child[0].tag} is within {child.tag}, but "
-                "spans within spans are not read; leave one of them out"
+                f"{place}: the element {_called(child[0])} is within {_called(child)}, "
+                "but spans within spans are not read; leave one of them out, or take "
+                "the texts out of what is around them: one element, whose children are "
+                "texts, or documents of texts"
             )
         inner = child.text or ""
         end = length + len(inner)
@@ -239,12 +244,55 @@ def _linear(
     return "".join(parts), spans
 
 
-def _elements(of: Element, name: str) -> Iterator[tuple[str, str, list[Annotation]]]:
-    """(place, text, spans) of the children of an element."""
-    for k, child in enumerate(of):
+def _called(element: Element) -> str:
+    """The name of an element, without its namespace."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def _elements(
+    of: Element, name: str
+) -> Iterator[tuple[str, str, list[Annotation], str | None]]:
+    """(place, text, spans, document) of the children of an element, or of the texts of
+    these if they are documents.
+    """
+    for k, (child, document) in enumerate(_of_documents(of)):
         place = f"{name}, record {k}"
         _flatten(child)
-        yield place, *_linear(child, place)
+        yield place, *_linear(child, place), document
+
+
+_IDS = ("id", "{http://www.w3.org/XML/1998/namespace}id")
+
+
+def _of_documents(of: Element) -> list[tuple[Element, str | None]]:
+    """The elements that are texts, each with its document.
+
+    Elements without text of their own, whose children have elements, are documents; and
+    so on within them, where the outermost ones count.
+    """
+    found: list[tuple[Element, str | None]] = [(child, None) for child in of]
+    while True:
+        bare = [not _has_own_text(each) for each, _ in found]
+        inner = {
+            child.tag
+            for each, is_bare in zip(found, bare)
+            for child in each[0]
+            if is_bare and len(child)
+        }
+        within = {child.tag for each, _ in found for child in each}
+        if not inner or not all(bare) or not within <= inner:
+            return found
+        found = [
+            (child, document or next(filter(None, map(each.get, _IDS)), str(k)))
+            for k, (each, document) in enumerate(found)
+            for child in each
+        ]
+
+
+def _has_own_text(element: Element) -> bool:
+    """Tell whether an element has text outside of its children."""
+    between = (element.text, *(child.tail for child in element))
+    return any((each or "").strip() for each in between)
 
 
 def _flatten(element: Element) -> None:
@@ -252,7 +300,7 @@ def _flatten(element: Element) -> None:
     each: its text is on one line.
     """
     between = [element.text, *(child.tail for child in element)]
-    if not len(element) or any((each or "").strip() for each in between):
+    if not len(element) or _has_own_text(element):
         return
     if not any("\n" in (each or "") for each in between):
         return

@@ -2,13 +2,16 @@
 
 import csv
 import json
+import subprocess
 
 import pytest
 from cli_cases import run
 
 from skstruct.datasets import read_spans, read_tokens
 from skstruct.datasets.formats.head import Head
-from skstruct.datasets.formats.not_read import ALL, advice_for, is_binary
+from skstruct.datasets.formats.not_read import ALL, advice_for, hint_for, is_binary
+from skstruct.datasets.formats.span_files import AnnotationReader
+from skstruct.datasets.formats.span_records import Reading
 
 
 def test_each_says_what_to_do():
@@ -170,3 +173,177 @@ def test_output_of_juman_is_known(begin):
 )
 def test_a_sentence_with_numbers_is_no_output_of_juman(line):
     assert advice_for(Head("a", [line, line])) is None
+
+
+COLUMNS = [["Ann", "ran"], ["Bo", "sat"]]
+SHELL = {
+    "vertical": ("<doc id=1>\n<s>\nAnn\tN\nran\tV\n</s>\n<s>\nBo\tN\nsat\tV\n</s>\n</doc>\n", ".conll"),
+    "three bars": ("Ann ran ||| N V\nBo sat ||| N V\n", ".tsv"),
+    "three parts": ("Ann|N|O ran|V|O\nBo|N|O sat|V|O\n", ".conll"),
+    "brackets": ("Ann(N)　ran(V)　well(A)\nBo(N)　sat(V)　well(A)\n", ".txt"),
+    "KNP": (
+        "# S-ID:1 KNP:96\n* 0 1D\nAnn a * N N * *\n* 1 -1D\nran b * V V * *\nEOS\n"
+        "* 0 1D\nBo a * N N * *\n* 1 -1D\nsat b * V V * *\nEOS\n",
+        ".seg",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHELL)
+def test_commands_of_the_shell_make_what_is_read(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text, ending = SHELL[name]
+    (tmp_path / "a").write_text(text, encoding="utf-8")
+    advice = advice_for(Head("a", text.splitlines()))
+    begin = min(
+        advice.index(word) for word in ("sed ", "awk ", "grep ") if word in advice
+    )
+    subprocess.run(advice[begin:], shell=True, check=True, cwd=tmp_path)
+    format = "segmented" if ending == ".seg" else "auto"
+    X, y = read_tokens(f"a{ending}", format=format)
+    words = y if ending == ".seg" else X
+    words = [[w if isinstance(w, str) else w[0] for w in x] for x in words]
+    assert [each[:2] for each in words] == COLUMNS
+
+
+def test_the_body_of_tei_is_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "<TEI>\n<teiHeader><t>A <name>B</name></t></teiHeader>\n<text><body>\n"
+        "<p><persName>Ann</persName> ran</p>\n<p>in <placeName>Rome</placeName></p>\n"
+        "</body></text></TEI>\n"
+    )
+    (tmp_path / "a").write_text(text)
+    with pytest.raises(ValueError, match="XML of TEI") as told:
+        read_spans("a")
+    command = str(told.value)
+    subprocess.run(command[command.index("(echo") :], shell=True, check=True)
+    spans = [[(0, 3, "persName")], [(3, 7, "placeName")]]
+    assert read_spans("a.xml") == (["Ann ran", "in Rome"], spans)
+
+
+PYTHON = {
+    "snips": '{"Go": [{"data": [{"text": "to "}, {"text": "Rome", "entity": "L"}]}]}',
+    "dialogflow": '[{"id": "1", "data": [{"text": "to "}, {"text": "Rome", "alias": "L"}]}]',
+    "absa": "<sentences><sentence><text>to Rome</text><aspectTerms>"
+    '<aspectTerm term="Rome" polarity="L" from="3" to="7"/></aspectTerms></sentence>'
+    "</sentences>",
+}
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_python_makes_texts_and_spans(name, tmp_path):
+    path = tmp_path / "a"
+    path.write_text(PYTHON[name])
+    found = advised(path)
+    assert (found["X"], found["y"]) == (["to Rome"], [[(3, 7, "L")]])
+
+
+def test_json_of_spacy_2(tmp_path):
+    path = tmp_path / "a.json"
+    tokens = [{"orth": "Ann", "ner": "U-X"}, {"orth": "ran", "ner": "O"}]
+    path.write_text(
+        json.dumps([{"id": 0, "paragraphs": [{"sentences": [{"tokens": tokens}]}]}])
+    )
+    found = advised(path)
+    assert (found["X"], found["y"]) == ([["Ann", "ran"]], [["U-X", "O"]])
+
+
+RECORDS = [{"text": "Ann ran", "spans": [[0, 3, "X"]]}, {"text": "no", "spans": []}]
+TABLES = {
+    "columns": json.dumps({k: {str(i): r[k] for i, r in enumerate(RECORDS)} for k in RECORDS[0]}),
+    "split": json.dumps(
+        {
+            "columns": ["text", "spans"],
+            "index": [0, 1],
+            "data": [[r["text"], r["spans"]] for r in RECORDS],
+        }
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_of_pandas(name, tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(TABLES[name])
+    advised(path)
+    assert read_spans(f"{path}.jsonl") == (["Ann ran", "no"], [[(0, 3, "X")], []])
+
+
+def test_an_object_around_sentences(tmp_path):
+    path = tmp_path / "a.json"
+    rows = [{"id": 1, "tokens": ["Ann"], "tags": ["B-X"]}] * 2
+    path.write_text(json.dumps({"version": "1", "data": rows}))
+    advised(path, read_tokens)
+    assert read_tokens(f"{path}.jsonl") == ([["Ann"]] * 2, [["B-X"]] * 2)
+
+
+OPTIONS = {
+    "luis": {
+        "luis_schema_version": "3",
+        "utterances": [
+            {
+                "text": "to Rome",
+                "entities": [{"entity": "L", "startPos": 3, "endPos": 6}],
+            }
+        ],
+    },
+    "automl": {
+        "text_snippet": {"content": "to Rome"},
+        "annotations": [
+            {
+                "display_name": "L",
+                "text_extraction": {
+                    "text_segment": {"start_offset": 3, "end_offset": 7}
+                },
+            }
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_the_options_of_the_advice_read_it(name, tmp_path, capsys):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(OPTIONS[name]))
+    code, _, err = run(capsys, "train", path, "--dry-run")
+    assert code == 1
+    options = err[err.index("pass --format") + 5 :].split()
+    code, _, err = run(capsys, "train", path, "--dry-run", *options)
+    assert code == 0, err
+    given = [each.split("=") for each in options if "=" in each]
+    ends = "inclusive" if "--ends" in options else "auto"
+    found = read_spans(path, "jsonl", ends=ends, **dict(given))
+    assert found == (["to Rome"], [[(3, 7, "L")]])
+
+
+@pytest.mark.parametrize(
+    ("row", "read", "given"),
+    [
+        ('Ann ran,"[[0, 3, ""X""]]"', read_spans, ([[(0, 3, "X")]],)),
+        ("Ann ran,\"[(0, 3, 'X')]\"", read_spans, ([[(0, 3, "X")]],)),
+        ('Ann ran,"[{""start"": 0, ""end"": 3, ""label"": ""X""}]"', read_spans,
+         ([[(0, 3, "X")]],)),
+        ("Ann ran,B-X O", read_tokens, ([["B-X", "O"]],)),
+        ('Ann ran,"B-X,O"', read_tokens, ([["B-X", "O"]],)),
+    ],
+)  # fmt: skip
+def test_annotations_in_a_cell_are_not_missed(row, read, given, tmp_path):
+    """The error makes what is read of them; the texts alone can be tagged."""
+    path = tmp_path / "a.csv"
+    path.write_text(f"text,entities\n{row}\n")
+    assert read_spans(path, format="csv-spans")[0] == []
+    reading = Reading(AnnotationReader(format="csv-spans"))
+    list(reading.options.marked(path, reading))
+    code = reading.told_of_unannotated()
+    exec(code[code.index("import ") :], {})
+    ending = ".jsonl" if read is read_spans else ".tsv"
+    assert read(f"{path}{ending}")[1:] == given
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [(["Ann N\rran V\r"], "its lines end in carriage returns alone"), (["a b"], "")],
+)
+def test_the_line_ends_of_old_files_are_named(lines, says):
+    assert says in hint_for(Head("a", lines))

@@ -152,3 +152,32 @@ def test_bare_characters_are_written_as_the_error_says(bare, written):
 def test_elements_without_text_are_counted():
     with pytest.warns(UserWarning, match=r"1 span \(an element without text\)"):
         assert spans("<A></A> y <B>z</B>\n") == [(" y z", [("z", "B")])]
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_documents_of_texts_are_read_with_their_names(depth):
+    """However deep the texts stand."""
+    texts = ["<s><P>Ann</P> ran</s>", "<s>in <L>Rome</L></s>", "<s>no</s>"]
+    documents = ["".join(texts), "".join(texts[:2])]
+    inner = [f"<{'p' * k}>" for k in range(1, depth)]
+    outer = [f"</{'p' * k}>" for k in range(depth - 1, 0, -1)]
+    around = [
+        f"<doc id='d{k}'>{''.join(inner)}{text}{''.join(outer)}</doc>"
+        if depth
+        else text
+        for k, text in enumerate(documents)
+    ]
+    X, y, metadata = read_spans(
+        io.StringIO(f"<corpus>{''.join(around)}</corpus>"), format="xml",
+        return_metadata=True,
+    )  # fmt: skip
+    assert X == ["Ann ran", "in Rome", "no", "Ann ran", "in Rome"]
+    assert y == [[(0, 3, "P")], [(3, 7, "L")], [], [(0, 3, "P")], [(3, 7, "L")]]
+    names = [each.get("document_id") for each in metadata]
+    assert names == (["d0"] * 3 + ["d1"] * 2 if depth else [None] * 5)
+
+
+def test_elements_beside_the_texts_are_an_error_that_says_how():
+    text = "<c><head><t>A <b>B</b></t></head><s><P>Ann</P> <L>b</L></s></c>"
+    with pytest.raises(ValueError, match="the element b is within t, .* or documents"):
+        read_spans(io.StringIO(text), format="xml")
