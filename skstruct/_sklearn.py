@@ -57,6 +57,16 @@ class Interval(_Interval):  # type: ignore[misc]
         return bool(super().__contains__(plain))
 
 
+class InstanceWith(HasMethods):  # type: ignore[misc]
+    """scikit-learn's objects that have some methods; their classes are none."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        return not isinstance(val, type) and super().is_satisfied_by(val)
+
+    def __str__(self) -> str:
+        return super().__str__().replace("an object", "an instance", 1)
+
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 FITTED_INSIDE = "best_estimator_", "estimator_", "tagger_", "base_"

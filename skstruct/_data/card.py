@@ -102,7 +102,7 @@ class Card:
         lacks = sorted({"date", "version"} - set(given))
         if odd or lacks:
             raise ValueError(
-                f"card: unknown: {', '.join(odd)}"
+                f"card: unknown: {', '.join(odd)}; known are {', '.join(sorted(known))}"
                 if odd
                 else f"card: {lacks[0]} is missing"
             )

@@ -256,7 +256,8 @@ def _pairs(given: Any, name: str) -> list[tuple[str, Kinds]]:
         raise ValueError(
             f"{name} must map str to types, or be a list of str, got {describe(given)}"
         )
-    pairs = given.items() if hasattr(given, "items") else ((key, None) for key in given)
+    of_types = isinstance(given, Mapping)  # a Series has items, too: of its index
+    pairs = given.items() if of_types else ((key, None) for key in given)
     found = []
     for key, types in pairs:
         if not isinstance(key, str) or not key:

@@ -169,8 +169,19 @@ def as_spans(
             try:
                 spans.append(_checked(span, text, some, in_utf16))
             except ValueError as error:
-                raise PlaceError(i, k, str(error), name) from None
+                hint = f"; of one text write {name} = [spans]" if _is_span(each) else ""
+                raise PlaceError(i, k, f"{error}{hint}", name) from None
     return Given(spans, offsets_of(lengths_of(y)), types)
+
+
+def _is_span(value: Any) -> bool:
+    """Tell whether what stands for the spans of a text is one of them."""
+    return (
+        isinstance(value, (tuple, list))
+        and len(value) == len(Span._fields)
+        and all(isinstance(number, (int, np.integer)) for number in value[:2])
+        and isinstance(value[2], str)
+    )
 
 
 def refuse_dicts(y: Any, name: str) -> None:

@@ -22,6 +22,7 @@ from .elements import cells_of, elements, exact_strings, opened
 from .inputs import PlaceError, describe, flatten, lengths_of, offsets_of, place
 from .places import by_sequence, is_sequence
 from .shared import Kept, SharedTexts
+from .suggestions import meant
 
 TOKENIZERS = ("words", "characters")
 
@@ -219,7 +220,11 @@ def groups_of(texts: list[str]) -> list[tuple[int, int]]:
 def check_tokenizer(tokenizer: str | Callable[[str], Iterable[Any]]) -> None:
     """Raise unless ``tokenizer`` is one."""
     wrong = ""
-    if isinstance(tokenizer, str):
+    if isinstance(tokenizer, re.Pattern):
+        wrong = f"; write its pattern, {tokenizer.pattern!r}"
+    elif isinstance(tokenizer, str) and tokenizer not in TOKENIZERS:
+        if tokenizer.isalpha():  # a pattern that finds nothing but this word
+            wrong = meant(tokenizer, TOKENIZERS) or " (a word, and no pattern)"
         try:
             re.compile(tokenizer)
         except re.error as error:

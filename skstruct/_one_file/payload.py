@@ -17,6 +17,7 @@ from .._data.scheme_rules import CLOSING, OPENING, LabelTable, are_chunks
 from .._data.segmented import ENDING_WORD, STARTING_WORD
 from .._data.text import TOKENIZERS, classes_of
 from .._sklearn import layers
+from .._taggers.overrides import overridden
 from .._taggers.span_chains import refuse_chains
 from .._version import __version__
 from ..features.bag_encoder import BagEncoder
@@ -98,6 +99,9 @@ def payload_of(model: Any, weights: str = "exact") -> Payload:
     sections = Sections()
     task = estimator.inputs.task if hasattr(estimator, "tagger_") else LABELS
     tagger = predictor_of(getattr(estimator, "tagger_", estimator))
+    for layer in (estimator, *layers(tagger)):
+        if overridden(layer, "predict"):
+            refuse(f"{type(layer).__name__} has a predict of its own")
     inner = chain_model(tagger, estimator)
     token_type: Any = inner.encoder.token_type  # of a fitted encoder
     labels = inner.labels.values
@@ -228,6 +232,7 @@ def add_weights(
 # What a file predicts: labels of tokens, words of texts, or spans of texts
 # --------------------------------------------------------------------------------------
 def _words(segmenter: Any, labels: list[Any]) -> dict[str, Any]:
+    segmenter._check_settings()
     parsed = LabelTable(segmenter.scheme).parse(labels)
     closes = [prefix in ENDING_WORD for prefix, _ in parsed]
     return {
@@ -241,6 +246,7 @@ def _words(segmenter: Any, labels: list[Any]) -> dict[str, Any]:
 
 
 def _spans(model: Any, labels: list[Any]) -> dict[str, Any]:
+    model._check_settings()
     if model.tokenizer not in TOKENIZERS:
         kind = "regular expression" if isinstance(model.tokenizer, str) else "function"
         refuse(f'the tokenizer is a {kind}; "words" and "characters" can be written')

@@ -110,6 +110,11 @@ def export(
     >>> report.n_sequences, report.n_sequences_differ, report.largest_difference
     (2, 0, 0.0)
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(
+            f"path must be a str or an os.PathLike, got {describe(path)}; write "
+            "export(model, path)"
+        )
     stem, ending = os.path.splitext(os.path.basename(os.fspath(path)))
     if ending not in ENDINGS:
         raise ValueError(

@@ -462,6 +462,7 @@ def estimator_state(estimator: Any, writer: Writer, name: str) -> dict[str, Any]
     """Return the JSON of an estimator, or None if its class is not registered."""
     if not _is_savable(estimator):
         return None
+    estimator._check_settings()
     cls = type(estimator)
     names = cls._get_param_names()
     prefix = f"{name}." if name else ""
@@ -510,4 +511,6 @@ def _estimator_from_state(node: Any, reader: Reader, where: str) -> Any:
     estimator = cls(**given)
     learned.update(cls._from_state(state, learned, reader, where))
     vars(estimator).update(learned)
+    if learned:
+        estimator._note_settings()
     return estimator

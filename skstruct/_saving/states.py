@@ -70,6 +70,12 @@ class KeepsState:
     inside of this package.
     """
 
+    def _note_settings(self) -> None:
+        """Remember the parameters of the fit; those of a file are."""
+
+    def _check_settings(self) -> None:
+        """Raise if a parameter that prediction reads is not that of the fit."""
+
     _written: ClassVar[tuple[str, ...]] = ()
     """Attributes that ``_to_state`` writes."""
 
@@ -269,7 +275,7 @@ def _learned(
     learned = fitted_attributes(cls, parameters, fitted, reader, mine)
     for a, node in parameters.items():
         value = reader.value(node, f"{mine}.{a}")
-        same = _encoded(value) == _encoded(kept[a])
+        same = encoded(value) == encoded(kept[a])
         found = f"{describe(kept[a])}, the bytes say {describe(value)}"
         require(same, f"the parameter {a} is {found}")
     return learned, state
@@ -309,7 +315,7 @@ def _map_of(data: Any, cls: type) -> Hashable | None:
     return (cls, *facts, data.nbytes, data[-32:].tobytes())
 
 
-def _encoded(value: Any) -> Any:
+def encoded(value: Any) -> Any:
     """Return what two values have in common that are the same parameter."""
     writer = Writer(True, None, beside=[])
     node = writer.value(value.item() if isinstance(value, np.generic) else value, "")

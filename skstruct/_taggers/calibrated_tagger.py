@@ -39,6 +39,7 @@ from .._training.parameters import (
 )
 from .constraints import scheme_of
 from .meta_learner import FitsAnother, MetaLearner, ShowsTraining
+from .overrides import overridden, says_overridden
 from .perceptron import StructuredPerceptron
 from .probability_tagger import ProbabilityTagger
 from .sequence_tagger import SequenceTagger
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
 Fold: TypeAlias = tuple[np.ndarray, np.ndarray]
 """Positions of the sequences to train on, and of those to test on."""
 
+
+READ = "predict", "predict_kbest", "decision_function", "encode"
+"""What is not called: labels and scores are read off the model."""
 
 NO_TEMPERATURE = (
     "a callback stopped CalibratedTagger.fit before a fold was scored: it has no "
@@ -392,6 +396,9 @@ def _check_tagger(template: Any) -> None:
     while isinstance(inner, (FrozenEstimator, MetaLearner)):
         inner = StructuredPerceptron() if inner.estimator is None else inner.estimator
     if isinstance(inner, SequenceTagger) and not isinstance(inner, CalibratedTagger):
+        method = overridden(inner, *READ)
+        if method is not None:
+            raise TypeError(says_overridden(inner, method, "CalibratedTagger"))
         return
     hint = ""
     if hasattr(inner, "tagger"):

@@ -36,6 +36,7 @@ from .._training.held_out import (
 from .._training.parameters import Parameters, parameters_named
 from .default_tagger import default_learner, default_tagger
 from .meta_learner import FitsAnother, ShowsTraining, inside_has
+from .settings import KeepsSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,6 +44,10 @@ if TYPE_CHECKING:
     from .._data.types import Given
     from .._training.learner import OnlineLearner
     from .._training.run import Run
+
+
+NOT_OF_TOKENS = "spans", "segmenter", "words", "tree"
+"""Kinds of estimators, ``explained_as``, that predict something else than labels."""
 
 
 class TaggerData(NamedTuple):
@@ -59,7 +64,13 @@ def _names_of_parameters(estimator: Any) -> set[str]:
 
 
 class TaggerTraining(
-    ShowsTraining, FitsAnother, Parameters, CallbackSupportMixin, Savable, BaseEstimator
+    KeepsSettings,
+    ShowsTraining,
+    FitsAnother,
+    Parameters,
+    CallbackSupportMixin,
+    Savable,
+    BaseEstimator,
 ):
     """The part of ``Segmenter`` and ``SpanTagger`` that hands texts to the tagger.
 
@@ -136,6 +147,18 @@ class TaggerTraining(
         """
 
     # -- training ----------------------------------------------------------------------
+    def _to_fit(self) -> Any:
+        template = super()._to_fit()
+        kind = getattr(type(template), "explained_as", None)
+        if kind in NOT_OF_TOKENS or hasattr(template, "predict_sets"):
+            name = type(self).__name__
+            raise TypeError(
+                f"the tagger of {name} must label tokens, as in "
+                f"{name}(StructuredPerceptron()) or {name}(L1CRF()); a "
+                f"{type(template).__name__} does not"
+            )
+        return template
+
     def _new_tagger(self) -> Any:
         """Return a tagger to train, not fitted."""
         return self._ready(clone(self._template()))
@@ -173,6 +196,8 @@ class TaggerTraining(
         """
         self._refuse_frozen("partial_fit")
         self._validate_params()
+        if hasattr(self, "tagger_"):
+            self._check_further()
         metadata = self._routed(
             "partial_fit", {"sample_weight": sample_weight, **params}
         )
@@ -286,6 +311,7 @@ class TaggerTraining(
         tagger = self._learner()
         vars(tagger).update(learned)
         vars(self).update(known, tagger_=tagger)
+        self._note_settings()
 
     def _train(
         self,
@@ -308,8 +334,10 @@ class TaggerTraining(
             with suppress(NotFittedError):
                 check_is_fitted(tagger)
                 vars(self).update(fitted)
+                self._note_settings()
             raise
         vars(self).update(fitted)
+        self._note_settings()
         return self
 
     def _explain(self, tagger: Any, error: Exception) -> None:

@@ -32,6 +32,7 @@ from .._sklearn import (
 )
 from .._training.parameters import RunParameters
 from .metadata import asking_for_weights, fit_routing, routed
+from .overrides import overridden, says_overridden
 from .perceptron import StructuredPerceptron
 
 _FROZEN = (
@@ -291,6 +292,10 @@ class MetaLearner(
             template, FrozenEstimator
         )  # it hands on every attribute, also those that train
         reason = _FROZEN if frozen else self._refusal(template)
+        for each in (template, getattr(template, "tagger", None)):
+            method = overridden(each, "fit", "partial_fit")
+            if reason is None and method is not None:
+                reason = says_overridden(each, method, type(self).__name__)
         if reason is not None:
             raise ValueError(
                 f"{type(template).__name__} cannot be used by {type(self).__name__}: "

@@ -86,7 +86,8 @@ class Segmenter(WordAnalyses, TaggerTraining):
 
     Every ``fit`` begins with a clone of ``tagger``, whose ``warm_start`` is refused;
     ``partial_fit`` continues: all words with tags or all without, over all
-    calls.
+    calls. Parameters that are set after ``fit`` are for the next one: until then,
+    another ``scheme`` is an error.
 
     References
     ----------
@@ -129,6 +130,8 @@ class Segmenter(WordAnalyses, TaggerTraining):
     tagged_: bool = field(init=False)
 
     explained_as = "segmenter"
+
+    _reads_later = ("scheme",)
 
     inputs = Inputs(WORDS, str, 1)
     """The input and output of the fitted model."""
@@ -186,6 +189,7 @@ class Segmenter(WordAnalyses, TaggerTraining):
 
     def _sequences(self, X: Texts) -> list[list[str]]:
         """Return what the tagger sees of texts."""
+        self._check_settings()
         return [list("".join(parts)) for parts in as_pieces(X)]
 
     def _training_data(self, X: Texts, y: Corpus, go_on: bool = False) -> TaggerData:
@@ -349,6 +353,7 @@ class Segmenter(WordAnalyses, TaggerTraining):
             Those that words of the dictionary may have.
         """
         check_is_fitted(self)
+        self._check_settings()
         pieces = as_pieces(X)
         tags: Tags = {}
         if isinstance(dictionary, Mapping):

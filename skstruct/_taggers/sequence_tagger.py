@@ -382,14 +382,19 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         check_is_fitted(self)
         check_positive("k", k)
         if allowed is None and is_one_list(X):
-            ranked = self._model.kbest_of_one(X[0], int(k))
+            ranked = self._model.kbest_of_one(X[0], self._most(k, len(X[0])))
             if ranked is not None:
                 return Sequences(ranked)
         sequences = as_tokens(X)
         options = self._options(sequences, allowed)
-        return Sequences(
-            self._model.predict_kbest(sequences, int(k), options, self.n_jobs)
-        )
+        k = self._most(k, int(sequences.lengths.max(initial=0)))
+        return Sequences(self._model.predict_kbest(sequences, k, options, self.n_jobs))
+
+    def _most(self, k: int, longest: int) -> int:
+        """Return k, or the number of labellings of the longest sequence if it has not as
+        many: memory is for no more.
+        """
+        return min(int(k), len(self._model.labels) ** min(longest, 64))
 
     def score(self, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:
         """Token accuracy, over the tokens whose label is given (not None); any of a set

@@ -456,6 +456,7 @@ def _read(estimator: Any, X: Corpus, y: Corpus) -> tuple[Any, Any, list[list[Spa
             "SpanSets needs a SpanTagger or a tagger that knows probabilities, such as "
             "L1CRF(constraints='BIO'), and whose constraints name a scheme, got a "
             f"{type(estimator).__name__}"
+            + (" without probabilities: SpanTagger(L1CRF()) has them" * of_texts)
         )
     if of_texts:
         X = as_texts(X)

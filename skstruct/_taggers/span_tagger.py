@@ -106,7 +106,9 @@ class SpanTagger(SpanAnalyses, SpanTraining):
 
     Every ``fit`` begins with a clone of ``tagger``, whose ``warm_start`` is refused;
     ``partial_fit`` continues; its first call decides ``pieces_``. Held-out
-    texts are cut into pieces as training texts are, by their own spans.
+    texts are cut into pieces as training texts are, by their own spans. Parameters that
+    are set after ``fit`` are for the next one: until then, another ``tokenizer``,
+    ``scheme`` or ``layout`` is an error.
 
     References
     ----------
@@ -191,6 +193,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     chains_: list[Any] = field(init=False)
 
     explained_as = "spans"
+
+    _reads_later = "tokenizer", "scheme", "layout"
 
     inputs = Inputs(SPANS, str, 1)
     """Inputs and outputs of the fitted model."""
@@ -314,6 +318,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         own, *others = chains
         fitted = {a: v for a, v in vars(own).items() if FITTED.match(a)}
         vars(self).update(fitted, chains_=others)
+        self._note_settings()
         self.alignment_ = summed([each.alignment_ for each in chains])
         share_encoders(each.tagger_ for each in chains)
 
@@ -465,6 +470,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         arguments of the tagger's ``predict``. Their numbers count all texts.
         """
         self._validate_params()  # parameters may have been set since ``fit``
+        self._check_settings()
         given = None if known is None else self._checked_known(known, texts)
         groups = groups_of(texts)
         for first, stop in groups:
@@ -510,7 +516,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         table = LabelTable()
         segments = [
             read_spans(line, table) if line.count("O") < len(line) else []
-            for line in labels
+            for line in (each if type(each) is list else list(each) for each in labels)
         ]
         return placed(part, segments, which)
 

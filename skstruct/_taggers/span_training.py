@@ -132,6 +132,21 @@ class SpanTraining(TaggerTraining, WordsParameter):
         read = pieces.sequences(self.layout, tagger)
         return TaggerData(read, labels, pieces.text, known)
 
+    def _check_further(self) -> None:
+        super()._check_further()
+        by_type = "chains_" in vars(self)
+        if by_type != (self.overlap == BY_TYPE):
+            before = "was" if by_type else "was not"
+            raise ValueError(
+                f"overlap={self.overlap!r} differs from that of the training so far, "
+                f"which {before} {BY_TYPE!r}; a fit that continues cannot change it"
+            )
+        if self.pieces not in ("auto", self.pieces_):
+            raise ValueError(
+                f"pieces={self.pieces!r} differs from that of the training so far, "
+                f"{self.pieces_!r}; a fit that continues cannot change it"
+            )
+
     def _going_on(
         self, X: Texts, y: Corpus, metadata: dict[str, Any]
     ) -> Callable[[], Self]:
@@ -158,6 +173,7 @@ class SpanTraining(TaggerTraining, WordsParameter):
             own, *others = [each() for each in learn]
             fitted = {a: v for a, v in vars(own).items() if FITTED.match(a)}
             vars(self).update(fitted, chains_=others)
+            self._note_settings()
             new = summed([own.alignment_, *(each.alignment_ for each in others)])
             self.alignment_ = {
                 name: n - sum(counts[name] for counts in old) for name, n in new.items()
@@ -184,6 +200,7 @@ class SpanTraining(TaggerTraining, WordsParameter):
             self, "labels of tokens", "tagger_ and those of chains_ have them"
         )
         self._validate_params()
+        self._check_settings()
         if y is not None:
             corpus = self._aligned(X, y, judging)
             return self._labelled(*corpus, self.pieces_, MOST_TOKENS)

@@ -39,6 +39,7 @@ from .probability_tagger import (
     least_by_type,
     probabilities_of,
 )
+from .settings import KeepsSettings
 from .span_chains import (
     Question,
     asked,
@@ -474,7 +475,7 @@ def _spans_of(
     return list(chain.from_iterable(reversed(found)))
 
 
-class WordAnalyses:
+class WordAnalyses(KeepsSettings):
     """The methods of a segmenter whose tagger has k best labellings, or probabilities."""
 
     tagger_: Any
@@ -602,6 +603,7 @@ class WordAnalyses:
             the place.
         """
         check_is_fitted(self)
+        self._check_settings()
         check_min_proba(segments, min_proba)
         pieces = as_pieces(X)
         tagger = self.tagger_

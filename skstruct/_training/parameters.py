@@ -32,7 +32,7 @@ import numpy as np
 from .._sklearn import (
     N_JOBS,
     POSITIVE,
-    HasMethods,
+    InstanceWith,
     Integral,
     Interval,
     Options,
@@ -104,7 +104,7 @@ def inner_estimator(text: str) -> Any:
         default=None,
         text=text,
         kind="estimator or None",
-        allowed=[HasMethods(["fit", "predict"]), None],
+        allowed=[InstanceWith(["fit", "predict"]), None],
     )
 
 

@@ -30,6 +30,7 @@ from .._data.inputs import (
 from .._data.labels import SEVERAL
 from .._data.segmented import as_pieces, as_words, with_characters, word_spans
 from .._sklearn import safe_indexing
+from .._taggers.overrides import overridden, says_overridden
 from ..metrics import token_accuracy_score
 from ..metrics.text_scores import word_f1_score
 from .reranker_epoch import ABSENT, HALF, LatticeTask
@@ -221,6 +222,8 @@ def adapter_of(base: Any) -> Adapter:
     ValueError
         If the base is nothing that has k best analyses.
     """
+    if overridden(base, "predict") and not overridden(base, "predict_kbest"):
+        raise TypeError(says_overridden(base, "predict", "KBestReranker"))
     if hasattr(base, "predict_kbest"):
         if getattr(base, "accepts_allowed", False):  # not a parser
             return TokenAdapter()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
+from math import inf, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -125,7 +125,7 @@ def warn_unless_centred(
     if n_tokens < 2 or not squares:
         return
     share = float(sums @ sums) / n_tokens / float(squares)
-    if share > MOST_MEAN:
+    if MOST_MEAN < share < inf:
         text = (
             f"the mean of the rows makes up {share:.2%} of their mean squared norm: "
             "little is left of "

@@ -243,8 +243,16 @@ _LEGEND = (
 )
 
 
+def _facts(model: Any) -> dict[str, Any]:
+    """Return what a model says about itself; nothing if no file could hold it."""
+    try:
+        return dict(model.info()) if hasattr(model, "info") else {}
+    except TypeError:
+        return {}
+
+
 def _heading(model: Any, inner: Any, title: str) -> str:
-    about = dict(inner.info()) if hasattr(inner, "info") else {}
+    about = _facts(inner)
     if getattr(inner, "explained_as", None) == "spans":
         # of spans, not of the tokens that spell them
         names = span_labels(inner)

@@ -11,7 +11,14 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from .._data.elements import word_of
-from .._data.inputs import SPANS, WORDS, as_tokens, check_choice, check_positive
+from .._data.inputs import (
+    SPANS,
+    WORDS,
+    as_tokens,
+    check_choice,
+    check_positive,
+    describe,
+)
 from .._data.places import by_sequence
 from .._data.text import tokenized
 from .._sklearn import final_step, innermost, safe_indexing
@@ -93,6 +100,11 @@ def select(
     >>> select(tagger, [["the", "cat"], ["it", "barks", "so"], ["the", "dog"]], 1, strategy="longest")
     [1]
     """
+    if not hasattr(model, "predict"):
+        raise TypeError(
+            f"model must be a fitted estimator, got {describe(model)}; write "
+            "select(model, X, k)"
+        )
     found = ranked(
         model,
         X,
@@ -251,6 +263,7 @@ def _tokens(model: Any, X: Any) -> TokenCorpus:
     """Return the tokens of each sequence: str of texts, else what the model sees."""
     model, X = innermost(model, X)
     if model.inputs.task == SPANS:
+        model._check_settings()
         tokens = tokenized(list(X), model.tokenizer)
         return as_tokens(by_sequence(tokens.words(layout=False), tokens.first))
     if model.inputs.task == WORDS and all(isinstance(text, str) for text in X):

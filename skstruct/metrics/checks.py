@@ -41,6 +41,11 @@ def as_list(
         or not hasattr(sequence, "__len__")
     ):
         got = f"a {type(sequence).__name__}" if table else repr(sequence)
+        if hasattr(sequence, "predict"):
+            got = (
+                f"a {type(sequence).__name__}: a metric takes labels; a scorer, "
+                "scoring(estimator, X, y), is in skstruct.metrics.SCORERS"
+            )
         if i is None:
             raise ValueError(f"{name} must be a list; got {got}")
         raise PlaceError(i, None, f"{PLACE} of {name} must be a list; got {got}")

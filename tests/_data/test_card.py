@@ -38,3 +38,10 @@ def test_a_score_that_is_no_number_is_null(value):
         Card("2026-01-31T12:00:00Z", "0.4.0", score=given)
     card = Card("2026-01-31T12:00:00Z", "0.4.0", score={**given, "value": None})
     assert "f1 -" in "\n".join(card.lines())
+
+
+def test_an_unknown_name_is_answered_with_those_that_are_known():
+    with pytest.raises(
+        ValueError, match="card: unknown: language; known are counts, d"
+    ):
+        Card.from_dict({"language": "en"})

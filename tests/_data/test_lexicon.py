@@ -90,3 +90,9 @@ def test_files(tmp_path):
 def test_errors(arguments, message):
     with pytest.raises(ValueError, match=message):
         Lexicon(*arguments)
+
+
+def test_a_column_of_a_table_is_a_list_of_entries():
+    pandas = pytest.importorskip("pandas")
+    names = Lexicon(pandas.Series(["Ann", "New York"], index=["x", "y"]))
+    assert names.find(["ann saw New York"]) == [[Span(0, 3, None), Span(8, 16, None)]]

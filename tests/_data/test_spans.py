@@ -200,3 +200,12 @@ def test_spans_without_a_text_do_not_begin_before_it():
         ValueError, match="y: sequence 0, position 0: .* begins before th"
     ):
         as_spans([[(-3, -1, "A")]])
+
+
+@pytest.mark.parametrize("name", ["y", "known", "segments", "y_true"])
+def test_the_spans_of_one_text_are_no_list_of_lists(name):
+    for span in (0, 3, "A"), [np.int64(0), 3, "A"]:
+        with pytest.raises(
+            ValueError, match=rf"; of one text write {name} = \[spans\]"
+        ):
+            as_spans([span], name=name)

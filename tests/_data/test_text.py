@@ -144,3 +144,17 @@ def test_twenty_thousand_random_texts():
 def test_a_tokenizer_that_leaves_the_text_by_far():
     with pytest.raises(ValueError, match="token 0, .* leaves the text"):
         tokenized(["ab"], lambda text: [(-(10**30), 10**30)])
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "hint"),
+    [
+        ("word", "did you mean 'words'"),
+        ("Characters", "did you mean 'characters'"),
+        ("whitespace", "a word, and no pattern"),
+        (re.compile(r"\w+"), r"write its pattern, '\\\\w\+'"),
+    ],
+)
+def test_a_tokenizer_that_is_only_nearly_one_is_refused(tokenizer, hint):
+    with pytest.raises(ValueError, match=f"tokenizer must be .*{hint}"):
+        check_tokenizer(tokenizer)

@@ -421,3 +421,10 @@ def test_what_is_code_is_told_by_its_name(chunker, tmp_path, capsys):
         "x",
     )
     assert code == 2 and "--title is for one file of code" in said
+
+
+def test_arguments_in_another_order_are_refused():
+    with pytest.raises(
+        TypeError, match=r"path must be .*; write export\(model, path\)"
+    ):
+        export("tagger.py", StructuredPerceptron())

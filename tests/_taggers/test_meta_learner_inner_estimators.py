@@ -18,6 +18,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
+import skstruct
 from skstruct import (
     L1CRF,
     L1CRFCV,
@@ -26,9 +27,11 @@ from skstruct import (
     KBestReranker,
     ParameterMixer,
     Segmenter,
+    ShiftReduceParser,
     SpanSets,
     SpanTagger,
     StructuredPerceptron,
+    WordSegmenter,
 )
 from skstruct.features import SequenceUnion, TokenPredictions, TokenTransformer
 
@@ -335,3 +338,34 @@ def test_steps_of_a_union_stay_the_users():
         union = SequenceUnion([("a", TokenTransformer(step)), ("b", "passthrough")])
         union.fit(ROWS, ROW_LABELS).transform(ROWS)
         assert contents(step) == before
+
+
+# -- what is no estimator of the kind that is asked for --------------------------------
+NOT_INSIDE = [
+    Segmenter(),
+    SpanTagger(),
+    WordSegmenter(),
+    ShiftReduceParser(),
+    SpanSets(),
+    StructuredPerceptron,
+    "perceptron",
+]
+
+
+@pytest.mark.parametrize("inner", NOT_INSIDE, ids=str)
+@pytest.mark.parametrize("name", meta_cases.ROLES)
+def test_an_estimator_of_another_kind_is_refused_by_its_name(name, inner):
+    """Not by what its own fit says about data that the user never gave."""
+    around = getattr(skstruct, name)
+    if isinstance(inner, (str, type)):
+        reason = (
+            f"The '{meta_cases.ROLES[name]}' parameter of {name} must be an instance"
+        )
+    elif name in ("Segmenter", "SpanTagger"):
+        reason = f"the tagger of {name} must label tokens.* {type(inner).__name__} does"
+    else:
+        return  # some go; the others are refused in ``test_metas``
+    texts = meta_cases.PROSE, meta_cases.SPANS
+    data = texts if name == "SpanTagger" else (TEXTS, WORDS)
+    with pytest.raises((TypeError, ValueError), match=reason):
+        around(inner).fit(*data)

@@ -292,3 +292,13 @@ def test_score_is_token_accuracy():
     assert tagger.score(X, partly) == pytest.approx(
         np.mean(np.concatenate([r[1:] for r in right]))
     )
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_more_labellings_than_there_are_need_no_memory(order):
+    X, y = [["a", "b"], ["b"]], [["A", "B"], ["C"]]
+    tagger = StructuredPerceptron(order=order, random_state=0).fit(X, y)
+    for some in ["a", "b", "a"], ["b"], []:
+        ranked = tagger.predict_kbest([some], 10**15)
+        assert [len(each) for each in ranked] == [3 ** len(some)]
+        assert tagger.predict_kbest([some, some], 10**15) == ranked * 2

@@ -423,7 +423,7 @@ def test_segmenters_and_foreign_taggers():
     assert not hasattr(model, "predict_kbest") and not hasattr(
         model, "predict_segment_proba"
     )
-    with pytest.raises(ValueError, match="takes text, not a list"):
+    with pytest.raises(TypeError, match="must label tokens.*a Segmenter does not"):
         SpanTagger(Segmenter()).fit(X, y)
 
 

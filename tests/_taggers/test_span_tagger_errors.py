@@ -157,7 +157,6 @@ BAD = [
         "X holds no token: at least one text that is not white space is needed",
     ),
     ([], [], {}, "X is empty: at least one text is needed"),
-    (X, y, {"tokenizer": "word"}, "X holds no token: tokenizer='word' finds none"),
     (X, y, {"tokenizer": "(["}, "got '([' (unterminated character set at position 1)"),
     (
         X,
@@ -306,3 +305,8 @@ def test_what_is_annotated_needs_a_weight():
     assert tagger.score(ANN, [PEOPLE[0], BLANK[1]], sample_weight=[1, 0]) == 1.0
     with pytest.raises(ValueError, match="there is nothing to score"):
         tagger.score(ANN, [PEOPLE[0], BLANK[1]], sample_weight=[0, 1])
+
+
+def test_a_tokenizer_that_finds_nothing_is_named():
+    with pytest.raises(ValueError, match=r"no token: tokenizer='0\+' finds none"):
+        SpanTagger(tokenizer="0+").fit(X, y)

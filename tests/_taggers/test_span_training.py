@@ -2,7 +2,9 @@
 
 import warnings
 
+import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 
 from skstruct import PartialSpans, SpanTagger, StructuredPerceptron
 from skstruct._data.labels import AllBut
@@ -69,3 +71,15 @@ def test_texts_without_a_span_are_said():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tagger.partial_fit(texts[1:], [[]])  # a part may hold none
+
+
+def test_a_tagger_of_others_may_predict_arrays():
+    class Arrays(BaseEstimator):
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return [np.array(["B-A", *["O"] * (len(tokens) - 1)]) for tokens in X]
+
+    tagger = SpanTagger(Arrays(), scheme="BIO").fit(["Ann met"], [[(0, 3, "A")]])
+    assert tagger.predict(["Bob left", ""]) == [[(0, 3, "A")], []]

@@ -138,3 +138,8 @@ def test_rows_of_numbers_resemble_by_their_means(form):
         return calls(lambda: select(tagger, X, 5, strategy="longest"))[0]
 
     assert calls_of(1000) < calls_of(100) + 100
+
+
+def test_arguments_in_another_order_are_refused():
+    with pytest.raises(TypeError, match=r"got list .*; write select\(model, X, k\)"):
+        select([["a"]], L1CRF(), 1)

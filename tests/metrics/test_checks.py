@@ -4,7 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.model_selection import cross_val_score
 
+from skstruct import StructuredPerceptron, metrics
 from skstruct.metrics import (
     attachment_scores,
     segment_f1_score,
@@ -73,3 +75,10 @@ def test_length_errors(metric):
         metric(y, None)
     with pytest.raises(ValueError, match="y_true must be a list"):
         metric("BI", y)
+
+
+def test_a_metric_in_place_of_a_scorer_is_refused():
+    X, y = [["a", "b"]] * 4, [["B-X", "O"]] * 4
+    tagger, metric = StructuredPerceptron(), metrics.token_accuracy_score
+    with pytest.raises(ValueError, match=r"got a Struc.*; a scorer, .*metrics.SCORERS"):
+        cross_val_score(tagger, X, y, scoring=metric, cv=2, error_score="raise")

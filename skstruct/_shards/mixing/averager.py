@@ -27,6 +27,7 @@ from ..._sklearn import (
     with_callbacks,
 )
 from ..._taggers.meta_learner import MetaLearner, inside_has
+from ..._taggers.settings import KeepsSettings
 from ..._training.callbacks import epoch_context
 from ..._training.checkpoint import seed_of_draws
 from ..._training.held_out import both_or_neither
@@ -75,7 +76,7 @@ def members_for(n: int) -> int:
     random_state="Determines all members.",
 )
 @parametrized()
-class BaggingShuffleAverager(MetaLearner):
+class BaggingShuffleAverager(KeepsSettings, MetaLearner):
     """Average the weights of taggers trained on shuffled or resampled examples.
 
     The order of the examples decides much of what an online learner learns. Training
@@ -204,6 +205,7 @@ class BaggingShuffleAverager(MetaLearner):
         if members.stopped_by is None:
             events.end_fit(fitted)
         set_fitted(self, fitted, "classes_", "estimators_")
+        self._note_settings()
         if members.stopped_by is not None:
             raise members.stopped_by
         return self
@@ -247,11 +249,14 @@ class BaggingShuffleAverager(MetaLearner):
         """
         self._validate_params()
         self._checked_template()
+        if hasattr(self, "estimator_"):
+            self._check_further()
         given = {"classes": classes, "sample_weight": sample_weight, **params}
         metadata = self._routed("partial_fit", given, ("classes", "sample_weight"))
         if not hasattr(self, "estimator_"):
             members = _Members(self, X, y, metadata, stream=True)
             set_fitted(self, self._averaged(members), "classes_", "estimators_")
+            self._note_settings()
             if members.stopped_by is not None:
                 raise members.stopped_by
             return self
