@@ -37,7 +37,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--read", **repeated("NAME=VALUE", setting), help=what)
     what = (
         "units of offsets; with -lf, a CRLF counts as one; with -from-1, the first "
-        "character has the offset 1 (default: detected from the spans)"
+        "character has the offset 1; with -nfc or -nfd, a letter with marks counts as "
+        "in this normal form of Unicode (default: detected from the spans)"
     )
     add("--offsets", choices=UNITS, help=what)
     what = (

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from .._data.places import PlaceError, in_sequence
 from ..datasets import from_utf16
@@ -217,8 +218,9 @@ def _parts(span: Any) -> tuple[int, int, Any] | None:
 
 
 def _check_quoted(quoted: Any, covered: str, i: int, k: int) -> None:
-    """Raise if a span quotes another text than it covers."""
-    if quoted != covered:
+    """Raise if a span quotes another text than it covers, in whatever normal form."""
+    is_text = isinstance(quoted, str)
+    if not (is_text and normalize("NFC", quoted) == normalize("NFC", covered)):
         wrong = f"the span covers {covered!r:.80}, and not its text, {quoted!r:.80}"
         remedy = "offsets count characters, with offsets=utf-16 UTF-16 units"
         raise PlaceError(i, k, f"{wrong}; {remedy}", _KNOWN)

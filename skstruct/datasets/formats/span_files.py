@@ -182,10 +182,12 @@ def read_spans(
         The unit of offsets: "characters"; "utf-16", units of UTF-16 as tools in
         JavaScript count them, for which an emoji is two; "utf-8", bytes of it;
         "characters-lf" and "utf-16-lf", where a line end of two characters counts as
-        one; or "characters-from-1", where the first character has the offset 1. "auto"
-        goes by the text of the spans, if the file has it, or takes what makes more
-        spans begin and end with words, and warns of that; a record that fits another
-        unit than the others is an error. Label Studio counts UTF-16 units.
+        one; "characters-from-1", where the first character has the offset 1; or
+        "characters-nfc" and "characters-nfd", characters of the text in a normal form
+        of Unicode, although it stands in the file in another one. "auto" goes by the
+        text of the spans, if the file has it, or takes what makes more spans begin and
+        end with words, and warns of that; a record that fits another unit than the
+        others is an error. Label Studio counts UTF-16 units.
     ends : {"auto", "exclusive", "inclusive"}, default="auto"
         The meaning of the end of a span: the offset behind its last character, or of
         that character. "auto" means exclusive, unless nearly all spans are whole words

@@ -5,6 +5,7 @@ What the offsets of a file count is found by a vote, in `skstruct.datasets.forma
 
 from __future__ import annotations
 
+import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice, pairwise
@@ -176,10 +177,11 @@ def _check_text(record: Any, k: int, parts: Any, unit: Any) -> None:
 
 
 def _solid(text: str) -> str:
-    """Return the text without white space; Label Studio writes a backslash and an n for a line
-    break.
+    """Return the text without white space, in one normal form; Label Studio writes a
+    backslash and an n for a line break.
     """
-    return "".join(text.replace("\\n", " ").split())
+    solid = "".join(text.replace("\\n", " ").split())
+    return unicodedata.normalize("NFC", solid)
 
 
 def _converted(record: Any, given: Any, count: Count) -> Any:

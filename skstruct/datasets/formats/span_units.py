@@ -4,7 +4,8 @@ Programs in Python count characters, tools in a browser units of UTF-16, others 
 of UTF-8. R, Lua and spreadsheets count from 1. The end of a span may be its last
 character. Where a text was shown in a
 browser, or read in Python without ``newline=""``, a line end of two characters counts
-as one.
+as one. Where a text was brought into another Unicode normal form before or after its
+spans were marked, offsets count the characters of the other form.
 
 All candidates, pairs of a unit and of ends, are scored on the same spans. First by the
 texts that the file says its spans cover: what a single candidate covers decides, however
@@ -19,7 +20,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from math import comb
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -35,10 +36,18 @@ _SIZES: dict[str, tuple[tuple[int, ...], bool, int]] = {
     "characters-lf": ((), True, 0),
     "utf-16-lf": ((0xFFFF,), True, 0),
     "characters-from-1": ((), False, 1),
+    "characters-nfc": ((), False, 0),
+    "characters-nfd": ((), False, 0),
 }
 """Unit -> (the last character of one unit, of two ..., whether CRLF counts as one, the
 offset of the first character).
 """
+
+_FORMS: dict[str, Literal["NFC", "NFD"]] = {
+    "characters-nfc": "NFC",
+    "characters-nfd": "NFD",
+}
+"""Unit -> the normal form whose characters it counts."""
 
 UNITS = tuple(_SIZES)
 ENDS = ("exclusive", "inclusive")
@@ -50,6 +59,8 @@ CALLED = {
     "characters-lf": "characters, a line end CRLF as one",
     "utf-16-lf": "UTF-16 units, a line end CRLF as one",
     "characters-from-1": "characters from 1",
+    "characters-nfc": "characters of the text in the normal form NFC",
+    "characters-nfd": "characters of the text in the normal form NFD",
 }
 """The names of units in sentences."""
 
@@ -100,6 +111,8 @@ def edges_of(text: str, unit: str) -> np.ndarray:
     limits, lf, first = _SIZES[unit]
     codes = codes_of(text)
     sizes = np.ones(len(codes), np.int64)
+    if unit in _FORMS:
+        sizes = _sizes_in_form(text, _FORMS[unit])
     for limit in limits:
         sizes += codes > limit
     if lf:
@@ -107,6 +120,33 @@ def edges_of(text: str, unit: str) -> np.ndarray:
     edges = np.zeros(len(codes) + 1, np.int64)
     np.cumsum(sizes, out=edges[1:])
     return edges + first
+
+
+def _sizes_in_form(text: str, form: Literal["NFC", "NFD"]) -> np.ndarray:
+    """Return how many characters each one is in a normal form, as an int64 array.
+
+    Where several characters become one, or are marks of one letter, the last has the
+    number of all, and the others 0.
+    """
+    sizes = np.ones(len(text), np.int64)
+    together = ""
+    n = 0  # characters of these in the form
+    for k, character in enumerate(text):
+        own = 1
+        joined = 0
+        if not character.isascii():
+            own = len(unicodedata.normalize(form, character))
+            joined = len(unicodedata.normalize(form, together + character))
+        is_part = unicodedata.combining(character) or joined not in (0, n + own)
+        if together and is_part:
+            sizes[k - len(together) : k] = 0
+            together += character
+            n = joined
+        else:
+            together = character
+            n = own
+        sizes[k] = n
+    return sizes
 
 
 def in_characters(
@@ -118,7 +158,10 @@ def in_characters(
     step = count.ends == "inclusive"
     limits, is_lf, first = _SIZES[count.unit]
     edges = None
-    if first or (is_lf and "\r\n" in text) or (limits and not text.isascii()):
+    form = _FORMS.get(count.unit)
+    has_other_form = form is not None and not unicodedata.is_normalized(form, text)
+    has_wide = bool(limits) and not text.isascii()
+    if first or (is_lf and "\r\n" in text) or has_wide or has_other_form:
         edges = edges_of(text, count.unit)
     found: list[tuple[int, int] | None] = []
     for start, end in parts:
@@ -229,6 +272,11 @@ def _candidates(
         units += ["utf-16"] * astral + ["utf-8"] * wide
         units += ["characters-lf"] * crlf + ["utf-16-lf"] * (crlf and astral)
         units += ["characters-from-1"]
+        units += [
+            unit
+            for unit, form in _FORMS.items()
+            if wide and not all(unicodedata.is_normalized(form, each) for each in texts)
+        ]
         if default.unit == "utf-16":  # of a tool in a browser
             units = ["utf-16", "characters"] + ["utf-16-lf", "characters-lf"] * crlf
     of_tool = default.unit == "utf-16" and offsets == "auto"
@@ -466,13 +514,15 @@ _WHITE_SPACE = re.compile(r"\s+")
 def covers(found: str, said: str) -> bool:
     """Tell whether a span covers just what a file says.
 
-    Tools write line ends, and white space, within the text of a span in several ways.
+    Tools write line ends, and white space, within the text of a span in several ways,
+    and letters with marks in several normal forms.
     """
     return found == said or _plain(found) == _plain(said)
 
 
 def _plain(text: str) -> str:
-    return _WHITE_SPACE.sub(" ", text.replace("\\n", "\n"))
+    text = _WHITE_SPACE.sub(" ", text.replace("\\n", "\n"))
+    return unicodedata.normalize("NFC", text)
 
 
 def word_edges(text: str, start: int, end: int) -> tuple[int, int]:

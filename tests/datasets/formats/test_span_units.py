@@ -1,6 +1,9 @@
 """Units of offsets beside characters and UTF-16, by one vote of a file."""
 
+import itertools
 import random
+import re
+import unicodedata
 import warnings
 
 import pytest
@@ -36,6 +39,24 @@ def corpus(seed, n=12, crlf=True, wide=True):
     return X, y
 
 
+def in_form(X, y, form):
+    """Texts in a normal form, with the same spans."""
+
+    def length(text):
+        return len(unicodedata.normalize(form, text))
+
+    texts = [unicodedata.normalize(form, text) for text in X]
+    return texts, [
+        [(length(text[:a]), length(text[:b]), label) for a, b, label in spans]
+        for text, spans in zip(X, y)
+    ]
+
+
+def apart(X, y, unit):
+    """Texts in the other form than a unit counts."""
+    return in_form(X, y, "NFD") if unit.endswith("-nfc") else (X, y)
+
+
 def written(X, y, unit, ends, saying=False):
     """Records whose offsets count a unit."""
     size = {
@@ -47,6 +68,8 @@ def written(X, y, unit, ends, saying=False):
     def offset(text):
         if unit.endswith("-lf"):
             text = text.replace("\r\n", "\n")
+        if unit.endswith(("-nfc", "-nfd")):
+            text = unicodedata.normalize(unit[-3:].upper(), text)
         return sum(map(size, text)) + first
 
     records = []
@@ -66,7 +89,7 @@ def written(X, y, unit, ends, saying=False):
 def test_each_unit_is_found_and_can_be_named(unit, ends, saying):
     """By words, and by what spans say they cover."""
     for seed in range(5):
-        X, y = corpus(seed)
+        X, y = apart(*corpus(seed), unit)
         records = written(X, y, unit, ends, saying)
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
@@ -118,6 +141,7 @@ def test_told_texts_decide_in_random_files(block):
         while sum(map(len, y)) < 3:
             X, y = odd_corpus(rng)
         unit, ends = rng.choice(UNITS), rng.choice(ENDS)
+        X, y = apart(X, y, unit)
         with warnings.catch_warnings():
             usual = unit == "characters" and ends == "exclusive"
             warnings.simplefilter("error" if usual else "ignore")
@@ -171,8 +195,62 @@ def test_what_shows_later_is_found_later():
     odd = corpus(3)
     X, y = plain[0] + odd[0], plain[1] + odd[1]
     for unit in UNITS:
-        records = written(X, y, unit, "exclusive")
-        assert [tuple(r[:2]) for r in iter_spans(records)] == list(zip(X, y))
+        found = apart(X, y, unit)
+        records = written(*found, unit, "exclusive")
+        assert [tuple(r[:2]) for r in iter_spans(records)] == list(zip(*found))
+
+
+FOREIGN = [
+    "Hà Nội và Đà Nẵng ở Việt Nam",
+    "서울 그리고 부산 과 대구",
+    "Άννα έφυγε από την Αθήνα",
+    "தொ கௌ கோ கொ",
+    "ṩ ḍ̇ q̣̃ Ǻ ở",
+    "“José” § Škoda – “Ťava”",
+]
+
+
+@pytest.mark.parametrize("saying", [False, True])
+@pytest.mark.parametrize("text", FOREIGN)
+@pytest.mark.parametrize(
+    "of_text, of_offsets", list(itertools.product(("NFC", "NFD"), repeat=2))
+)
+def test_normal_forms_of_many_scripts(of_text, of_offsets, text, saying):
+    """What was counted in the other normal form is read as its text has it; what a span
+    says it covers may be in either.
+    """
+    spans = [(*m.span(), "X") for m in re.finditer(r"[^\s“”]+", text)]
+    counted = in_form([text] * 20, [spans] * 20, of_offsets)
+    X, y = in_form([text] * 20, [spans] * 20, of_text)
+    unit = "characters" if of_text == of_offsets else f"characters-{of_offsets.lower()}"
+    records = written(*counted, "characters", "exclusive", saying)
+    for record, own in zip(records, X):
+        record["text"] = own
+    assert read_spans(records, offsets=unit, ends="exclusive") == (X, y)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert read_spans(records) == (X, y)
+    assert bool(told) == (counted[1] != y)
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_the_ends_of_letters_in_a_normal_form(form):
+    """Between letters, an offset is the length of what comes before, in the form; within
+    a letter there is none that only one place has.
+    """
+    for text in FOREIGN:
+        for own in map(unicodedata.normalize, ("NFC", "NFD"), (text, text)):
+            edges = edges_of(own, f"characters-{form.lower()}").tolist()
+            length = len(unicodedata.normalize(form, own))
+            assert edges[0] == 0 and edges[-1] == length
+            for k, edge in enumerate(edges):
+                left, right = (
+                    len(unicodedata.normalize(form, part))
+                    for part in (own[:k], own[k:])
+                )
+                starts = k == len(own) or not unicodedata.combining(own[k])
+                if starts and left + right == length:
+                    assert edge == left, (own, k)
 
 
 @pytest.mark.filterwarnings("error")
