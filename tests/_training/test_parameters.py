@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pytest
 import sklearn
 import training_cases
+from forked import python
 from inside import check_parameters
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.fixes import parse_version
@@ -191,16 +192,43 @@ def test_a_shared_parameter_is_one_entry():
         documented(pace="Of waiting.")(Waiting)
 
 
-def test_without_docstrings():
-    code = (
-        "import inspect, skstruct\n"
-        "print(*inspect.signature(skstruct.Segmenter).parameters)\n"
-        "try: skstruct.StructuredPerceptron(max_iter=0).fit([['a']], [['b']])\n"
-        "except ValueError as error: print(error)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-OO", "-c", code], capture_output=True, encoding="utf-8"
-    )
+STRIPPED = """
+import sys
+from importlib.machinery import PathFinder, SourceFileLoader
+
+class Stripped(SourceFileLoader):
+    def get_code(self, name):
+        return compile(self.get_data(self.path), self.path, "exec", optimize=2)
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        spec = PathFinder.find_spec(name, path) if name.startswith("skstruct") else None
+        if spec is not None:
+            spec.loader = Stripped(name, spec.origin)
+        return spec
+
+sys.meta_path.insert(0, Finder())
+"""
+"""Lets the package be compiled as by ``python -OO``, and not all that it imports."""
+
+UNDOCUMENTED = """
+import inspect, skstruct
+assert skstruct.__doc__ is None and skstruct.StructuredPerceptron.fit.__doc__ is None
+print(*inspect.signature(skstruct.Segmenter).parameters)
+try:
+    skstruct.StructuredPerceptron(max_iter=0).fit([["a"]], [["b"]])
+except ValueError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("of_all", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_without_docstrings(of_all):
+    if of_all:
+        command = [sys.executable, "-OO", "-c", UNDOCUMENTED]
+    else:
+        command = [*python(), "-c", STRIPPED + UNDOCUMENTED]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(
         "tagger scheme\nThe 'max_iter' parameter of StructuredPerceptron must be"

@@ -8,7 +8,6 @@ release is noticed.
 import json
 import pkgutil
 import subprocess
-import sys
 
 import pytest
 from forked import python
@@ -43,7 +42,7 @@ def names():
     """{module: {public name: public members of a class}}, of both originals."""
     pytest.importorskip("sklearn_crfsuite")
     done = subprocess.run(
-        [sys.executable, "-c", LIST], check=True, capture_output=True, text=True
+        [*python(), "-c", LIST], check=True, capture_output=True, text=True
     )
     return json.loads(done.stdout)
 
@@ -144,4 +143,4 @@ except ImportError as error:
 else:
     raise AssertionError
 """
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([*python(), "-c", code], check=True)

@@ -1,10 +1,9 @@
 """Models that are trained anew on the annotations collected."""
 
 import json
-import time
 
 import pytest
-from serving_cases import asked
+from serving_cases import asked, until
 
 from skstruct import L1CRF, SpanTagger, StructuredPerceptron, load
 from skstruct._saving.origin import digest_of
@@ -273,10 +272,11 @@ def test_after_so_many_annotations_a_model_is_trained(tmp_path):
         asked(
             service, webhook_request(TEXTS[1], [(0, 3, "PER")], task=task), "/webhook"
         )
-    for _ in range(600):
-        version = asked(service, predict_request())[1]["model_version"]
-        if version != "ner":
-            break
-        time.sleep(0.1)
-    assert version == "ner-1" and model.read_bytes() == old
+
+    def version():
+        return asked(service, predict_request())[1]["model_version"]
+
+    until((tmp_path / "ner-1.skstruct").exists)
+    until(lambda: version() != "ner")
+    assert version() == "ner-1" and model.read_bytes() == old
     assert load(tmp_path / "ner-1.skstruct").predict(TEXTS)
