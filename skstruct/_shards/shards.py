@@ -2,10 +2,28 @@
 mixes them.
 
 A :class:`Shard` lives where its data is, in this process or in another; a
-:class:`Mixture` where the results meet. What travels between them are a :class:`Start`,
-a :class:`Report` and :class:`.pieces.Changes`. A round is a pure function of the
-shard's data, the mixed weights, the shard's key and the number of the round: whoever
-computes it comes to the same bits.
+:class:`Mixture` where the results meet, which is the driver. A round goes to and fro
+between them:
+
+1. driver: :meth:`Mixture.start` makes a :class:`Start` of the weights that the round
+   before has changed (`Weights.news`);
+2. shard: :meth:`Shard.train` writes them into its own weights (`take_over`), trains, and
+   returns a :class:`Report`;
+3. driver: :meth:`Mixture.coefficients` computes the parts of the shards in the mixture
+   from the reports of all (`mixture`, `mixed_steps`);
+4. shard: :meth:`Shard.changes` returns what its training has changed (`differences`),
+   multiplied with its coefficients, as :class:`.pieces.Changes`;
+5. on the way, in the processes of some shards: changes are added up in a tree
+   (:func:`.pieces.add_changes`);
+6. driver: :meth:`Mixture.mix` adds the sum to the mixed weights (`Weights.settle`,
+   `Weights.add`).
+
+After the last round the driver makes the model (:meth:`Mixture.result`,
+`Weights.store`). So there is a `Weights` on both sides: the driver has the mixed
+weights with their moments, and a shard has those that its round began with, without.
+
+A round is a pure function of the shard's data, the mixed weights, the shard's key and
+the number of the round: whoever computes it comes to the same bits.
 """
 
 from __future__ import annotations
