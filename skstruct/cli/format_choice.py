@@ -13,7 +13,13 @@ from .._data.inputs import LABELS, SPANS, TREES, WORDS
 from ..datasets.formats.columns import A_TOKEN_A_LINE
 from ..datasets.formats.entry import TEXTS, TOKENS, Format, TokenFormat
 from ..datasets.formats.entry import WORDS as SEGMENTED
-from ..datasets.formats.table import BY_NAME, Recognised, recognised, unknown
+from ..datasets.formats.table import (
+    BY_NAME,
+    Recognised,
+    recognised,
+    recognised_or_open,
+    unknown,
+)
 from .common import CommandError, tell
 from .input_files import warn_of_columns, warn_of_text
 
@@ -203,7 +209,7 @@ def _recognise_to_segment(source: Source, head: Head) -> Recognised | None:
     Text that is to be segmented may happen to look like a general format, such as
     columns. So it is taken for lines of text, unless it has a mark of a format.
     """
-    found = recognised(head)
+    found = recognised_or_open(head)
     if found is not None and not found.format.is_general:
         return found
     warn_of_columns(source, "a segmenter reads each line as a sentence")
@@ -219,7 +225,7 @@ def _recognise_to_label(
     options say which columns there are, such a file may be plain text by mistake,
     which is warned of.
     """
-    found = recognised(head)
+    found = recognised_or_open(head)
     if found is not None and not _is_sure(found, DEFAULTS[task].format_kind):
         found = None
     are_columns = found is None or found.format.name == "columns"

@@ -20,7 +20,7 @@ from ..datasets.formats.column_lines import COLUMN_NAMES
 from ..datasets.formats.columns import A_TOKEN_A_LINE, is_prose
 from ..datasets.formats.entry import TOKENS
 from ..datasets.formats.source import PEEK, Source
-from ..datasets.formats.table import recognised
+from ..datasets.formats.table import recognised_or_open
 from .common import tell, warn
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def warn_of_columns(source: Source, what: str) -> None:
     if source.path is None:
         # who writes to a pipe line by line need not wait for a guess
         return
-    found = recognised(source.head())
+    found = recognised_or_open(source.head())
     if found is None or found.format.kind != TOKENS:
         return
     if not found.format.is_general or len(source.peek(ENOUGH)) >= ENOUGH:

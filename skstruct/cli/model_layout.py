@@ -20,7 +20,7 @@ from .._saving.origin import origin_of
 from .._taggers.constraints import scheme_of
 from ..datasets.formats.entry import NO, TextFormat, TokenFormat
 from ..datasets.formats.source import PEEK, Source
-from ..datasets.formats.table import BY_NAME, recognised
+from ..datasets.formats.table import BY_NAME, recognised, recognised_or_open
 from ..datasets.formats.text_files import split_cells
 from ..metrics.tree_scores import check_gold_tree
 from .common import CommandError
@@ -178,7 +178,7 @@ def _misfit(
     head = source.head(patient=False)
     if not head.lines and not head.records:
         return None  # it is empty
-    found = None if is_named else recognised(head)
+    found = None if is_named else recognised_or_open(head)
     if found is not None and found.format is not entry:
         other, why = found
         if not other.is_general or why.is_sure or head.records:

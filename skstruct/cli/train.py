@@ -38,7 +38,14 @@ from .common import (
     share,
     tell,
 )
-from .corpus import batches, first_file, read, read_files, with_source_layout
+from .corpus import (
+    batches,
+    first_file,
+    layout_of,
+    read_all,
+    read_files,
+    with_source_layout,
+)
 from .documents import split_by_document
 from .first_record import tell_understood
 from .learnable import check_learned
@@ -53,7 +60,7 @@ from .learning import (
 )
 from .located import locating
 from .merging import PREFERENCES, warn_of_shared
-from .model_layout import learned_layout
+from .model_layout import learned_layout, with_layout
 from .options import add_corpus, add_options, lexicon, repeated
 from .repair import repairer
 from .targets import add_output, printed_beside, takes_standard
@@ -277,12 +284,18 @@ def _corpora(
     # Read now: a mistake in it should not cost a training. It has the format of the
     # corpus; annotated texts may be in another one.
     of_dev = copy.copy(arguments)
-    of_dev.format = layout.family if layout.kind.has_spans else layout.how.format
+    if not isinstance(layout.entry, TokenFormat):
+        of_dev.format = layout.family if layout.kind.has_spans else layout.how.format
     if isinstance(layout.entry, TokenFormat) and layout.entry.names_fields:
         of_dev.label = layout.label
     if task == TREES:
         of_dev.label = arguments.label
-    dev = repair(read(arguments.dev, of_dev, task=task))
+    with Source(arguments.dev, arguments.encoding) as held_out:
+        if isinstance(layout.entry, TokenFormat):
+            known = layout.how if corpus is None else corpus.layout
+            of_dev = with_layout(of_dev, held_out, known)
+        how = layout_of(of_dev, held_out, task=task)
+        dev = repair(read_all(held_out, how))
     if corpus is not None:
         warn_of_shared(corpus, dev)
     return corpus, dev

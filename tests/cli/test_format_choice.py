@@ -1,14 +1,18 @@
 """How much has to be seen in a file for its format: by what the file is for."""
 
 import json
+import re
 from types import SimpleNamespace
 
 import pytest
+from cli_cases import run
+from format_samples import sample
 
 from skstruct._data.inputs import LABELS, SPANS, TREES, WORDS
 from skstruct.cli.common import CommandError
 from skstruct.cli.format_choice import format_of
 from skstruct.datasets.formats.source import Source
+from skstruct.datasets.formats.table import BY_NAME
 
 COLUMNS = "the\tD\ndog\tN\nbarks\tV\n\na\tD\ncat\tN\n\n" * 8
 TREE = "1\tdogs\tdog\tNOUN\tNNS\t_\t2\tnsubj\t_\t_\n2\tbark\tbark\tVERB\tVBP\t_\t0\troot\t_\t_\n\n"
@@ -75,3 +79,28 @@ def test_text_that_is_read_as_tokens_or_tokens_as_text_is_warned_of(tmp_path, ca
             format_of(arguments, source, SimpleNamespace(task=task, token=str), task)
         said = capsys.readouterr().err
         assert warning in said and bool(said) == bool(warning)
+
+
+@pytest.mark.parametrize("format", ["segmented", "columns"])
+def test_the_model_says_which_of_several_formats_a_file_has(format, tmp_path, capsys):
+    """A file that can be learned in two ways can be tagged and scored in one of them."""
+    path = tmp_path / "a.txt"
+    path.write_text("“  人们  常  说  生活  是  教科书  ，\n" * 12, encoding="utf-8")
+    given = "train", path, "-m", tmp_path / "m", "--epochs", 1, "--force"
+    code, _, err = run(capsys, *given)
+    assert code == 1 and "looks like columns (" in err and "choose one with" in err
+    code, _, err = run(capsys, *given, "--format", format)
+    assert code == 0, err
+    for command in ("tag", "evaluate"):
+        code, _, err = run(capsys, command, path, "-m", tmp_path / "m")
+        assert code == 0, err
+
+
+@pytest.mark.parametrize("name", sorted({*BY_NAME} - {"columns", "segmented"}))
+def test_a_held_out_file_in_another_format_is_named(name, tmp_path, capsys):
+    """And never read as columns, whose number would then be wrong."""
+    path = sample("columns")
+    given = "train", path, "-m", tmp_path / "m", "-a", "perceptron", "--epochs", 1
+    code, _, err = run(capsys, *given, "--dev", sample(name))
+    assert code == 1 and "column" in err
+    assert not re.search(r"expected \d+ columns, as on line", err), err

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 from ..._core.user_warnings import warn
+from ..._data.scheme_rules import are_chunks
 from ..._data.source_layout import SourceLayout
 from .column_lines import DOCUMENT_KEYS
 from .contents import Contents
 from .csv_spans import END, START
 from .entry import NO, Kept, Look, Row, Rows, TokenFormat, marked, near, no
 from .head import Head
+from .span_records import ANNOTATORS, People
 from .tables import Row as TableRow
 from .tables import Table, as_line, opened_table
 
@@ -73,7 +76,9 @@ class CsvTokens(TokenFormat):
         if missing == ["a sentence"]:
             what = "no column sentence_id and no blank line says where sentences end"
             return near(f"{seen}, but {what}")
-        return no(seen)
+        options = _columns_of_other_names(head.table)
+        what = "which are other names than usual"
+        return near(f"{seen}, {what}", options) if options else no(seen)
 
     def rows(
         self,
@@ -169,6 +174,32 @@ class CsvTokens(TokenFormat):
             yield as_line([*row, *added], delimiter)
 
 
+def _columns_of_other_names(table: list[list[str]]) -> str:
+    """Return the options for a table whose header calls words and labels in another
+    way; nothing without a column that marks segments, and one of words.
+    """
+    header, *rows = table
+    names = [name.strip() for name in header]
+    if len(rows) < 2 or not all(names) or len(set(names)) < len(names):
+        return ""
+    columns = list(zip(*(row for row in rows if len(row) == len(names))))
+    labels = [
+        c
+        for c, column in enumerate(columns)
+        if are_chunks(set(column) - {""}) and len(set(column) - {"", "O"}) > 0
+    ]
+    words = [
+        c
+        for c, column in enumerate(columns)
+        if c not in labels and sum(map(str.isalpha, column)) * 2 > len(column)
+    ]
+    if not labels or not words:
+        return ""
+    word = max(words, key=lambda c: len(set(columns[c])))
+    options = "--tokens", names[word], "--label", names[labels[-1]]
+    return " ".join(map(shlex.quote, options))
+
+
 def _new_rows(
     table: Table, row: Row, places: list[int], number: str
 ) -> list[list[str]]:
@@ -204,6 +235,8 @@ def _sentences(
     document = table.where(DOCUMENT)
     names: list[str] | None = table.header
     apart = _Apart(table, [] if sentence is None else [*places, sentence, document])
+    people = People()
+    who = table.where(ANNOTATORS)
     n_sentences = 0
     whole: list[TableRow] = []
     for rows in _grouped(table, sentence, document, contents):
@@ -228,6 +261,7 @@ def _sentences(
                     "outside of all segments"
                 )
         apart.see(rows)
+        people.see(None if who is None else rows[0].cells[who])
         of = None if document is None else rows[0].cells[document] or None
         of_rows = [row.cells for row in rows]
         source = table.delimiter, names, of_rows, table.header
@@ -236,6 +270,7 @@ def _sentences(
         whole = rows if sentence is None and n_sentences == 1 else []
         yield Rows(cells, numbers, of, source=source)
         names = None
+    people.tell(table.name)
     if whole:
         _warn_of_one(table, whole, places)
 

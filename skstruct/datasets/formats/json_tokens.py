@@ -16,6 +16,7 @@ from .column_lines import DOCUMENT_KEYS
 from .contents import Contents
 from .entry import NO, Kept, Look, Row, Rows, marked, no
 from .head import RECORDS, Head, part_of_first
+from .span_records import ANNOTATORS, People
 from .token_records import (
     Records,
     TokenRecords,
@@ -72,6 +73,7 @@ class JsonTokens(TokenRecords):
             head = Head.of_records("", [record for _, record in first])
             layout = replace(layout, label=self.with_fields(head, layout).label)
             values = chain(first, values)
+        people = People()
         for place, record in values:
             if not isinstance(record, Mapping):
                 raise ValueError(f"{place}: expected an object, got {record!r:.60}")
@@ -102,7 +104,9 @@ class JsonTokens(TokenRecords):
             of = None if document is None else str(record[document])
             cells = list(zip(*columns))
             numbers = [number] * len(cells)
+            people.see(next((record[a] for a in ANNOTATORS if a in record), None))
             yield Rows(cells, numbers, of, place=place, source=record)
+        people.tell(records.name)
 
     def with_fields(self, head: Head, layout: SourceLayout) -> SourceLayout:
         """Settle the keys: of tokens, and of labels the first usual one that any record

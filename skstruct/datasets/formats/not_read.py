@@ -143,7 +143,7 @@ ALL = (
         "words of three parts with bars between",
         "write one token per line with tabs between its parts: sed 's/$/ /' {0} | "
         "tr ' |' '\\n\\t' > {0}.conll",
-        sign=r"\A(?:[^\s|]+\|[^\s|]+\|[^\s|]+(?: |\n)){2,}",
+        sign=r"\A(?:[^\s|]+\|[^\s|]+\|[^\s|]+ )+[^\s|]+\|[^\s|]+\|[^\s|]+ *(?:\n|\Z)",
     ),
     NotRead(
         "words with their tags in brackets",

@@ -16,6 +16,7 @@ from itertools import chain
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..._core.user_warnings import warn
 from ..._data.places import describe
 from .column_lines import DOCUMENT_KEYS
 from .contents import FAULTY, NOT_ANNOTATED, Contents
@@ -106,6 +107,28 @@ class Record(NamedTuple):
 
 ANNOTATORS = ("annotator", "annotator_id", "annotator_name", "annotated_by")
 """Keys of records, and columns of tables, that name who has annotated a text."""
+
+
+class People:
+    """Those who have labelled the sentences of a file, by its keys or columns."""
+
+    def __init__(self) -> None:
+        self.met: dict[str, None] = {}
+
+    def see(self, name: Any) -> None:
+        """Note who has labelled a sentence."""
+        if isinstance(name, str | int) and str(name).strip():
+            self.met[str(name).strip()] = None
+
+    def tell(self, name: str) -> None:
+        """Warn of a file with the labels of several."""
+        if len(self.met) > 1:
+            several = ", ".join(self.met)
+            warn(
+                f"{name}: the labels are of {several}, and all are read; if they have "
+                "labelled the same sentences, keep those of one"
+            )
+
 
 _BESIDE = ("meta", "metadata")
 """Keys of an object in which tools such as Prodigy put what a record says of itself."""

@@ -109,6 +109,10 @@ class UnknownFormat(ValueError):
     """Two formats fit a file, or none does."""
 
 
+class SeveralFormats(UnknownFormat):
+    """Two formats fit a file."""
+
+
 def names(kind: str) -> tuple[str, ...]:
     """Return the names of the formats of a kind."""
     return tuple(each.name for each in FORMATS if each.kind == kind)
@@ -153,10 +157,20 @@ def recognised(head: Head, among: Iterable[Format] = FORMATS) -> Recognised | No
     if len(found) > 1:
         either = " and ".join(f"{f.name} ({look.seen})" for f, look in found)
         named = " or ".join(f"--format {f.name}" for f, _ in found)
-        raise UnknownFormat(
+        raise SeveralFormats(
             f"{head.name}: looks like {either}; choose one with {named}"
         )
     return found[0]
+
+
+def recognised_or_open(head: Head) -> Recognised | None:
+    """Return the format of a file for a model; None if none fits, or several, of which
+    the model then says one.
+    """
+    try:
+        return recognised(head)
+    except SeveralFormats:
+        return None
 
 
 def unknown(head: Head, among: Iterable[Format] = FORMATS) -> UnknownFormat:

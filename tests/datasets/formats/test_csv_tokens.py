@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import warnings
 
 import pytest
@@ -10,6 +11,7 @@ from cli_cases import run
 from skstruct.datasets import read_tokens
 from skstruct.datasets.formats.csv_tokens import CsvTokens
 from skstruct.datasets.formats.head import Head
+from skstruct.datasets.formats.span_records import ANNOTATORS
 
 FILLED_DOWN = (
     'Sentence #,Word,POS,Tag\nSentence: 1,Ruth,NNP,B-per\n,left,VBD,O\n,",",",",O\n'
@@ -225,3 +227,50 @@ def test_columns_of_words_may_change_within_a_sentence(name, recwarn):
     text = "\n".join([f"{name},sentence_id,word,tag", *rows, ""])
     assert len(read_tokens(io.StringIO(text), format="csv")[0]) == 3
     assert not recwarn.list
+
+
+def test_a_header_of_other_names_is_named_with_its_options(tmp_path, capsys):
+    """The advice is tried."""
+    rows = [
+        f"{k};{w};{len(w)},5;{t}"
+        for k in range(4)
+        for w, t in (("Ann", "B-P"), ("lief", "O"))
+    ]
+    path = tmp_path / "a.csv"
+    path.write_text(
+        "\n".join(["Satz;Wort;Länge;Etikett", *rows, ""]), encoding="cp1252"
+    )
+    given = "train", path, "--dry-run", "--encoding", "cp1252"
+    code, _, err = run(capsys, *given)
+    assert code == 1 and "--format csv --tokens Wort --label Etikett" in err
+    options = ["--format", "csv", "--tokens", "Wort", "--label", "Etikett"]
+    code, _, err = run(capsys, *given, *options)
+    assert code == 0 and "8 tokens, 2 labels" in err and "'Satz' looks like" in err
+
+
+def test_rows_without_any_cell_end_sentences(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("word,pos,tag\nAnn,N,B-P\nran,V,O\n,,\nBo,N,B-P\n,,\n")
+    assert read_tokens(path) == ([["Ann", "ran"], ["Bo"]], [["B-P", "O"], ["B-P"]])
+
+
+@pytest.mark.parametrize("key", ANNOTATORS)
+@pytest.mark.parametrize("kind", ["csv", "json-tokens"])
+def test_labels_of_several_people_are_said(key, kind, tmp_path):
+    people = ["ann", "ann", "bob"]
+    if kind == "csv":
+        rows = [f"{who},{k},Ann,B-P" for k, who in enumerate(people)]
+        text = "\n".join([f"{key},sentence_id,word,tag", *rows, ""])
+    else:
+        rows = [{key: who, "tokens": ["Ann"], "ner_tags": ["B-P"]} for who in people]
+        text = "\n".join(map(json.dumps, rows))
+    path = tmp_path / "a"
+    path.write_text(text)
+    with pytest.warns(
+        UserWarning, match="the labels are of ann, bob, and all are read"
+    ):
+        assert len(read_tokens(path, format=kind)[0]) == 3
+    path.write_text(text.replace("bob", "ann"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_tokens(path, format=kind)
