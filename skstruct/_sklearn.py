@@ -517,6 +517,8 @@ def float_weights(sample_weight: Any) -> np.ndarray:
     ------
     PlaceError
         If one is an integer that no float64 can be.
+    ValueError
+        If they are no numbers.
     """
     try:
         return np.asarray(sample_weight, np.float64)
@@ -524,19 +526,16 @@ def float_weights(sample_weight: Any) -> np.ndarray:
         too_large = [abs(weight) > LARGEST_SAMPLE_WEIGHT for weight in sample_weight]
         wrong = f"{TOO_LARGE}; got an integer beyond all floats for {PLACE}"
         raise PlaceError(too_large.index(True), None, wrong) from None
-
-
-def _refuse_odd_weights(sample_weight: Any) -> None:
-    """Raise for weights that are no finite numbers; the message names the first."""
-    try:
-        weight = float_weights(sample_weight)
-    except PlaceError:
-        raise
     except (TypeError, ValueError):
         raise ValueError(
             "sample_weight must be one number for each sequence, got "
             f"{describe(sample_weight)}"
         ) from None
+
+
+def _refuse_odd_weights(sample_weight: Any) -> None:
+    """Raise for weights that are no finite numbers; the message names the first."""
+    weight = float_weights(sample_weight)
     if weight.ndim == 1 and not np.isfinite(weight).all():
         i = int(np.isfinite(weight).argmin())
         wrong = f"sample_weight must be finite, got {weight[i]} for {PLACE}"

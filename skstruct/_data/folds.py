@@ -13,11 +13,16 @@ from .places import numbered
 
 def check_groups(groups: Any, n: int) -> None:
     """Raise unless groups are None, or hold an entry for each of n sequences."""
-    if hasattr(groups, "__len__") and len(groups) != n:
+    if not hasattr(groups, "__len__"):
+        return
+    if len(groups) != n:
         raise ValueError(
             f"groups must hold one entry for each of the {n} sequences, got "
             f"{len(groups)}"
         )
+    for i, group in enumerate(groups):
+        if group is None or group is np.ma.masked:
+            raise ValueError(f"groups: sequence {i} has none")
 
 
 def folds_of(

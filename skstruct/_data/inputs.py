@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date, timedelta
 from itertools import chain
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -38,6 +39,7 @@ from .places import (
 )
 from .places import by_sequence as by_sequence
 from .places import place as place
+from .places import refuse_masked as refuse_masked
 from .suggestions import meant
 
 LABELS = "labels"
@@ -329,14 +331,17 @@ def is_between(value: Any, least: float, most: float) -> bool:
 
 
 def check_weights_of_sequences(sample_weight: Any) -> None:
-    """Raise where weights of tokens are given for those of sequences."""
+    """Raise where weights of tokens are given for those of sequences, or what is no
+    number, although numpy would make one of it: strings, dates, masked values.
+    """
     if sample_weight is None or np.isscalar(sample_weight):
         return
+    refuse_masked(sample_weight, "sample_weight")
     weights = opened(sample_weight, name="sample_weight")
     if not is_sequence(weights):
         return
     weights = elements(weights)
-    odd = set(map(type, weights)) - {float, int, str}
+    odd = set(map(type, weights)) - {float, int}
     for i, weight in enumerate(weights if odd else ()):
         weight = opened(weight, i, "sample_weight")
         if is_frame(weight) or is_sequence(weight):
@@ -345,6 +350,15 @@ def check_weights_of_sequences(sample_weight: Any) -> None:
                 "give one number a sequence; a token with the label None does not count"
             )
             raise PlaceError(i, None, f"{wrong}: {remedy}", "sample_weight")
+        if isinstance(weight, NO_NUMBERS):
+            raise ValueError(
+                "sample_weight must be one number for each sequence, got "
+                f"{describe(sample_weight)}"
+            )
+
+
+NO_NUMBERS = str, bytes, date, timedelta, np.datetime64, np.timedelta64
+"""Types of which numpy makes numbers that nobody meant."""
 
 
 class Sequences(list):

@@ -25,7 +25,7 @@ from .corpus import (
     number_block,
 )
 from .elements import spelled
-from .places import describe
+from .places import describe, refuse_masked
 from .reads import FeatureNames
 from .tables import (
     as_matrix,
@@ -133,6 +133,7 @@ class SequenceMatrix(BlockCorpus):
         feature_names: Collection[str] | None = None,
     ) -> None:
         matrix, names = as_matrix(matrix)
+        refuse_masked(lengths, "lengths")
         given = np.asarray(lengths)
         if given.ndim != 1 or given.dtype.kind not in "iu" and given.size:
             raise ValueError(

@@ -179,6 +179,14 @@ def placed(offsets: np.ndarray, k: int, text: str) -> PlaceError:
     return PlaceError(*place(offsets, k), text, "X")
 
 
+def refuse_masked(values: Any, name: str) -> None:
+    """Raise if a value of a masked array is missing: numpy would read what is there."""
+    if np.ma.is_masked(values):
+        at = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
+        where = at[0] if len(at) == 1 else tuple(at)
+        raise ValueError(f"{name} must have no missing values, got one at {where}")
+
+
 def is_sequence(value: Any) -> bool:
     """Tell whether something has elements by position, and is neither a string nor a
     sparse matrix.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._core.user_warnings import warning_once
-from .._data.folds import folds_of
+from .._data.folds import check_groups, folds_of
 from .._data.inputs import Sequences, as_tokens, check_jobs, renumbered
 from .._data.labels import SEVERAL, Labels
 from .._data.types import Corpus
@@ -151,6 +151,7 @@ def by_fold(
         from sklearn.model_selection import GroupKFold  # slow to import
 
         groups = list(groups)
+        check_groups(groups, len(X))
         n_groups = len(set(groups))
         cv = int(cv)
         if n_groups < cv:

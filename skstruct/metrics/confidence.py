@@ -19,7 +19,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._data.inputs import PLACE, PlaceError, check_choice, check_positive
+from .._data.inputs import (
+    PLACE,
+    PlaceError,
+    check_choice,
+    check_positive,
+    refuse_masked,
+)
 from .._data.labels import check_gold, settled
 from .._data.places import describe
 from .._data.types import Corpus, Weights
@@ -140,6 +146,8 @@ def _equally_many(p: np.ndarray, n_bins: int) -> np.ndarray:
 
 def _flat(y_true: Any, y_proba: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return whether predictions are right, and their probabilities."""
+    refuse_masked(y_true, "y_true")
+    refuse_masked(y_proba, "y_proba")
     right = _array(y_true)
     p = _array(y_proba, np.float64)
     if (
@@ -226,6 +234,7 @@ def _of_tokens(
 
 def _marginals(i: int, rows: Any) -> np.ndarray:
     """Return the probabilities of the labels of each token of sequence ``i``."""
+    refuse_masked(rows, "y_proba")
     try:
         return np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError):
@@ -333,6 +342,7 @@ def sequence_log_loss(
     0.2
     """
     y_true = as_list(y_true, "y_true")
+    refuse_masked(log_proba, "log_proba")
     try:
         log_proba = np.asarray(log_proba, dtype=np.float64)
     except (TypeError, ValueError):

@@ -3,8 +3,16 @@
 import numpy as np
 import pytest
 
+from skstruct import (
+    L1CRF,
+    BaggingShuffleAverager,
+    SequenceMatrix,
+    StructuredPerceptron,
+    metrics,
+)
 from skstruct._data import inputs
 from skstruct._data.corpus import TokenCorpus
+from skstruct._data.folds import check_groups
 from skstruct._data.inputs import (
     NothingToLearn,
     PlaceError,
@@ -119,3 +127,59 @@ def test_lists_of_sequences():
     assert np.asarray(found).shape == (2,) and type(found[:1]) is Sequences
     assert lengths_of(found).tolist() == [2, 2] and flatten(found) == [1, 2, 3, 4]
     assert take(found, [1]) == [[3, 4]] and blanked(found, [0]) == [(), [3, 4]]
+
+
+ODD_WEIGHTS = {
+    "strings": ["1", "2"],
+    "bytes": [b"1", b"2"],
+    "dates": np.array(["2020-01-01", "2021-01-01"], "datetime64[D]"),
+    "spans of time": np.array([1, 2], "timedelta64[D]"),
+    "a generator": (weight for weight in (1, 2)),
+    "missing": np.ma.masked_array([1.0, 1.0], [False, True]),
+}
+
+
+def asked(weight):
+    """Whatever takes weights of sequences."""
+    X, y = [["a", "b"], ["b"]], [["A", "B"], ["B"]]
+    tagger = StructuredPerceptron(random_state=0)
+    yield lambda: tagger.fit(X, y, weight)
+    yield lambda: tagger.partial_fit(X, y, sample_weight=weight)
+    yield lambda: L1CRF().fit(X, y, weight)
+    yield lambda: BaggingShuffleAverager(tagger, 2).fit(X, y, sample_weight=weight)
+    tagger = StructuredPerceptron(random_state=0).fit(X, y)
+    yield lambda: tagger.score(X, y, weight)
+    yield lambda: metrics.token_accuracy_score(y, y, weight)
+    yield lambda: metrics.token_report(y, y, sample_weight=weight)
+    yield lambda: metrics.attachment_scores(
+        [[0], [0]], [[0], [0]], sample_weight=weight
+    )
+    yield lambda: metrics.span_f1_score([[(0, 1, "A")], []], [[], []], "micro", weight)
+
+
+@pytest.mark.parametrize("kind", ODD_WEIGHTS)
+@pytest.mark.parametrize("number", range(9))
+def test_weights_of_which_numpy_alone_makes_numbers_are_refused(kind, number):
+    verb = list(asked(ODD_WEIGHTS[kind]))[number]
+    with pytest.raises(
+        ValueError, match="sample_weight must (be one number|have no mi)"
+    ):
+        verb()
+
+
+def test_numbers_that_are_missing_are_refused():
+    one = np.ma.masked_array([-1.0, -2.0], [False, True])
+    two = np.ma.masked_array([[0.5, 0.5]], [[True, False]])
+    y = [["a"], ["b"]]
+    for verb, name in (
+        (lambda: metrics.sequence_log_loss(y, one), "log_proba"),
+        (lambda: metrics.reliability(y[:1], [two], labels=["a", "b"]), "y_proba"),
+        (lambda: metrics.reliability([1, 0], -one), "y_proba"),
+        (lambda: SequenceMatrix(np.ones((2, 1)), [1, 1] + one.astype(int) * 0), "len"),
+    ):
+        with pytest.raises(
+            ValueError, match=f"{name}.* must have no missing values, g"
+        ):
+            verb()
+    with pytest.raises(ValueError, match="groups: sequence 1 has none"):
+        check_groups([1, None], 2)
