@@ -116,7 +116,12 @@ def format_of(
     given = arguments.format
     if given == "text" and task != WORDS:
         raise _mismatch(source, task, "plain text")
-    if given is None:
+    own = [name for name, _ in getattr(arguments, "read", ()) if name in _OWN_KEYS]
+    if given is None and own and inputs is None:
+        entry = BY_NAME["jsonl"]  # the one format with keys of any names
+        why = f"--read {own[0]} names a key of the file's own"
+        tell(f"{source.name}: read as {entry.name}: {why}")
+    elif given is None:
         entry, why = _format_by_content(arguments, source, inputs, task)
     else:
         name = {"text": "segmented", "spans": "jsonl"}.get(given, given)
@@ -126,6 +131,10 @@ def format_of(
     if not _is_readable(entry, inputs, task):
         raise _mismatch(source, task, called(entry))
     return entry, why
+
+
+_OWN_KEYS = frozenset(("records", "start", "end", "label", "length", "words"))
+"""Options of annotated texts that only records with keys of their own have."""
 
 
 def _is_readable(entry: Format, inputs: Inputs | None, task: str) -> bool:

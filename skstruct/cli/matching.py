@@ -28,7 +28,7 @@ def matched(gold: Corpus, pred: Corpus) -> Corpus:
     """
     for corpus in (gold, pred):
         if not corpus.ids or any(id is None for id in corpus.ids):
-            return pred
+            return _by_text(gold, pred)
     of_gold, of_pred = (_by_id(corpus) for corpus in (gold, pred))
     beyond = [id for id in of_pred if id not in of_gold]
     if 0 < len(beyond) <= gold.n_unannotated:
@@ -48,7 +48,11 @@ def matched(gold: Corpus, pred: Corpus) -> Corpus:
                 f"{other.name}: there is no record with the id {alone}, as there is in "
                 f"{_place(corpus, here[alone])}; records are matched by id"
             )
-    order = [of_pred[id] for id in of_gold]
+    return _chosen(pred, [of_pred[id] for id in of_gold])
+
+
+def _chosen(pred: Corpus, order: list[int]) -> Corpus:
+    """Return some sequences of a corpus, in an order."""
     n = len(pred.X)
     parts: dict[str, Any] = {
         name: [value[i] for i in order]
@@ -56,6 +60,28 @@ def matched(gold: Corpus, pred: Corpus) -> Corpus:
         if isinstance(value, list) and len(value) == n
     }
     return pred._replace(**parts)
+
+
+def _by_text(gold: Corpus, pred: Corpus) -> Corpus:
+    """Return the predictions for gold texts without ids: as they are, or without those
+    of records which the gold file has, but which nobody has annotated.
+    """
+    if not (gold.kind.has_spans and pred.kind.has_spans and len(pred.X) > len(gold.X)):
+        return pred
+    first: dict[str, int] = {}
+    for i, text in enumerate(pred.X):
+        if list(pred.y[first.setdefault(text, i)]) != list(pred.y[i]):
+            return pred
+    beyond = first.keys() - set(gold.X)
+    if len(beyond) > gold.n_unannotated or not first.keys() >= set(gold.X):
+        return pred
+    if beyond:
+        what = counted(len(beyond), "text")
+        tell(
+            f"{pred.name}: {what} without annotations in {gold.name} "
+            f"{agreeing(len(beyond), 'are')} not scored"
+        )
+    return _chosen(pred, [first[text] for text in gold.X])
 
 
 def _by_id(corpus: Corpus) -> dict[str, int]:

@@ -121,3 +121,21 @@ def test_the_name_of_a_document_is_that_of_each_of_its_sentences(order, evaluate
     code, found, err = evaluated("t.jsonl", gold, pred)
     assert code == 0, err
     assert found["sequence_accuracy"] == 1.0
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_texts_that_nobody_has_annotated_are_not_scored(n, evaluated):
+    """Records without ids, of which ``tag`` writes all."""
+    rows = [{"text": f"{w} ran", "spans": [[0, 2, "X"]]} for w in ("Bo", "Al", "Ed")]
+    gold = [{**r, "spans": None} if k < n else r for k, r in enumerate(rows)]
+    code, found, err = evaluated(
+        "a.jsonl", *("\n".join(map(json.dumps, each)) for each in (gold, rows))
+    )
+    assert code == 0, err
+    assert found["sequence_accuracy"] == 1.0 and found["texts"] == 3 - n
+    assert (f"{n} text" in err and "not scored" in err) == (n > 0)
+    pred = [*rows, {"text": "Jo ran", "spans": []}]  # which the gold file lacks
+    code, _, err = evaluated(
+        "a.jsonl", *("\n".join(map(json.dumps, each)) for each in (rows, pred))
+    )
+    assert code == 1 and "must hold the same sentences: found 3 and 4" in err

@@ -195,13 +195,13 @@ ALL = (
     ),
     NotRead(
         "utterances of LUIS",
-        "pass --format jsonl --read records=utterances --read start=startPos --read "
+        "pass --read records=utterances --read start=startPos --read "
         "end=endPos --read label=entity --ends inclusive",
         sign=r'"luis_schema_version"\s*:',
     ),
     NotRead(
         "records of AutoML",
-        "pass --format jsonl --read text=text_snippet.content --read spans=annotations "
+        "pass --read text=text_snippet.content --read spans=annotations "
         "--read start=text_extraction.text_segment.start_offset --read "
         "end=text_extraction.text_segment.end_offset --read label=display_name",
         sign=r'"text_snippet"\s*:',

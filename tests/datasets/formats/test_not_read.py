@@ -308,12 +308,12 @@ def test_the_options_of_the_advice_read_it(name, tmp_path, capsys):
     path.write_text(json.dumps(OPTIONS[name]))
     code, _, err = run(capsys, "train", path, "--dry-run")
     assert code == 1
-    options = err[err.index("pass --format") + 5 :].split()
+    options = err[err.index("pass --read") + 5 :].split()
     code, _, err = run(capsys, "train", path, "--dry-run", *options)
     assert code == 0, err
     given = [each.split("=") for each in options if "=" in each]
     ends = "inclusive" if "--ends" in options else "auto"
-    found = read_spans(path, "jsonl", ends=ends, **dict(given))
+    found = read_spans(path, ends=ends, **dict(given))
     assert found == (["to Rome"], [[(3, 7, "L")]])
 
 
