@@ -245,13 +245,20 @@ def entries_of(lexicon: PublicLexicon, where: str) -> FoldedEntries | list[str]:
     """
     if lexicon.patterns:
         raise ValueError(f"{where}: patterns of a Lexicon cannot be features")
-    if len({kinds for _, kinds in lexicon.entries}) > 1:
-        raise ValueError(
-            f"{where}: the entries have several types, which its marks do not tell "
-            "apart: use a Lexicon for each type"
-        )
+    refuse_several_types([kinds for _, kinds in lexicon.entries], where)
     entries = [entry for entry, _ in lexicon.entries]
     return FoldedEntries(entries) if lexicon.ignore_case else entries
+
+
+def refuse_several_types(types: Iterable[Any], where: str) -> None:
+    """Raise unless all entries have one type: marks of a lexicon do not tell them
+    apart.
+    """
+    if len(set(map(repr, types))) > 1:
+        raise ValueError(
+            f"{where}: the entries have several types, which its marks do not tell "
+            "apart: use a lexicon for each type"
+        )
 
 
 class Lexicon:

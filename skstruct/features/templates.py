@@ -34,7 +34,14 @@ from .._saving.atomic import naming
 from .._saving.container import require
 from .._saving.fields import Field, Kind, Table, each, pair, string, value
 from .._saving.values import savable_value
-from .contexts import FoldedEntries, as_entries, entries_of, is_context, lexicon_of
+from .contexts import (
+    FoldedEntries,
+    as_entries,
+    entries_of,
+    is_context,
+    lexicon_of,
+    refuse_several_types,
+)
 from .presets import PRESETS, columns_preset, window
 from .tokens import FUNCTION_NAMES, is_function
 from .word_clusters import CLUSTER, WordClusters, normal_form
@@ -284,6 +291,8 @@ def _checked_entries(entries: Any, where: str) -> tuple[Entry, ...]:
     """Return the entries of a lexicon, distinct and sorted."""
     if isinstance(entries, Lexicon):
         entries = entries_of(entries, where)
+    elif isinstance(entries, Mapping):
+        refuse_several_types(entries.values(), where)
     checked = as_entries(_exact_entries(entries), where)
     return FoldedEntries(checked) if isinstance(entries, FoldedEntries) else checked
 

@@ -54,7 +54,7 @@ def test_span_taggers_keep_it():
 def test_what_marks_cannot_say_is_refused():
     with pytest.raises(ValueError, match="patterns of a Lexicon cannot be features"):
         fitted(Lexicon(PLACES, {"a": "LOC"}))
-    with pytest.raises(ValueError, match="use a Lexicon for each type"):
+    with pytest.raises(ValueError, match="use a lexicon for each type"):
         fitted(Lexicon({"Rome": "LOC", "Ann": "PER"}))
 
 

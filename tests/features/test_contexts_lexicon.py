@@ -97,6 +97,11 @@ def test_entries_are_a_set():
         ({"a": [("x", "")]}, ValueError, "entry 0"),
         ({"a": [("x", 1)]}, ValueError, "entry 0"),
         (["a"], TypeError, "lexicons must be a mapping"),
+        (
+            {"a": {"Rome": "LOC", "Ann": "PER"}},
+            ValueError,
+            "the entries have several types, .* use a lexicon for each type",
+        ),
     ],
 )
 def test_what_is_no_lexicon(lexicons, error, message):
