@@ -251,7 +251,11 @@ def _read_one_file(arguments: Arguments) -> tuple[Corpus, Any]:
     with Source(arguments.file, arguments.encoding) as source:
         if arguments.format is None:
             arguments.format = "spans" if are_annotated(source) else "columns"
-            found = recognised(source.head()) if source.path is not None else None
+            found = (
+                recognised(source.head(), for_model=True)
+                if source.path is not None
+                else None
+            )
             if found is not None and not found.format.is_general:
                 arguments.format = found.format.name
         layout = layout_of(arguments, source)

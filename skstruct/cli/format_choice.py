@@ -204,7 +204,7 @@ def _recognise_texts(source: Source, head: Head) -> Recognised:
     """Recognise the format of annotated texts for a span tagger; without it nothing
     says where a text begins and ends.
     """
-    found = recognised(head)
+    found = recognised(head, for_model=True)
     if found is not None:
         return found
     if not head.lines:

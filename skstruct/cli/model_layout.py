@@ -103,7 +103,7 @@ def with_layout(
     settled = copy.copy(arguments)
     entry = BY_NAME.get(known.format)
     if isinstance(entry, TextFormat) and known.options and not arguments.read:
-        found = recognised(source.head())
+        found = recognised(source.head(), for_model=True)
         is_other = found is None or found.format is not entry
         if arguments.format is None and is_other and not _has_texts(source, known):
             other = "nothing known" if found is None else found.format.name

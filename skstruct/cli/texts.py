@@ -112,7 +112,7 @@ def are_annotated(source: Source) -> bool:
         first = "".join(source.peek(1)).strip()
         if not first.startswith(("[", "{")):
             return False
-    found = recognised(source.head())
+    found = recognised(source.head(), for_model=True)
     return found is not None and found.format.kind == TEXTS
 
 

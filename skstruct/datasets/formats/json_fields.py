@@ -154,8 +154,37 @@ def listed(record: Mapping[str, Any]) -> str:
     return ", ".join(map(str, record)) or "none"
 
 
-def lists_of(record: Mapping[str, Any]) -> str:
-    """Return the end of an error: which keys hold records, if texts stand there."""
+_OF_TOOLS = {
+    "luis_schema_version": "records=utterances start=startPos end=endPos label=entity",
+    "text_snippet": "text=text_snippet.content spans=annotations "
+    "start=text_extraction.text_segment.start_offset "
+    "end=text_extraction.text_segment.end_offset label=display_name",
+}
+"""Keys of records that options read, and the options: of LUIS, and of AutoML."""
+
+
+def lists_of(record: Mapping[str, Any], name: str = "") -> str:
+    """Return the end of an error: which keys hold records, if texts stand there, or what
+    else makes records of a file, whose name is given.
+    """
+    known = next((options for key, options in _OF_TOOLS.items() if key in record), None)
+    if known is not None:
+        read = " ".join(f"--read {option}" for option in known.split())
+        ends = " --ends inclusive" if "utterances" in known else ""
+        return f"; here: {read}{ends}"
+    sentences = (
+        key
+        for key, value in record.items()
+        if isinstance(value, list) and value and isinstance(value[0], Mapping)
+        if isinstance(value[0].get("tokens"), list)
+    )
+    if (key := next(sentences, None)) is not None:
+        return (
+            f"; the sentences of tokens under {key!r} become records by: import json; "
+            f"data = json.load(open({name!r}, 'r', -1, 'utf-8'))[{key!r}]; "
+            f"open({name!r} + '.jsonl', 'w', -1, 'utf-8').writelines(json.dumps(each) + "
+            "'\\n' for each in data)"
+        )
     lists = [
         repr(key)
         for key, value in record.items()

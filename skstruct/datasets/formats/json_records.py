@@ -112,7 +112,7 @@ def text_of(
         names = " or ".join(map(repr, fields.text))
         raise ValueError(
             f"{place}: no text under {names}: found keys {listed(value)}; name "
-            f"another key with text={lists_of(value)}"
+            f"another key with text={lists_of(value, place.rpartition(', ')[0])}"
         )
     if type(text) is not str and not isinstance(text, str):
         key = next(

@@ -17,6 +17,7 @@ class NotRead(NamedTuple):
     endings: tuple[str, ...] = ()
     sign: str | None = None  # a regular expression that its beginning has
     is_binary: bool = False
+    is_loose: bool = False  # columns or text that a model reads can look so, too
 
 
 ALL = (
@@ -133,23 +134,27 @@ ALL = (
         "make blank lines of those that end sentences, and leave out the others: "
         "sed -e 's/^<\\/.*>$//' -e '/^<[^>]*>$/d' {0} > {0}.conll",
         sign=r"\A(?:<[A-Za-z][^<>\n]*>\n)+(?:[^<>\t\n]+\t[^<>\n]*\n){2}",
+        is_loose=True,
     ),
     NotRead(
         "words and labels with ||| between",
         "put a tab there: awk '{{sub(/ *[|][|][|] */, \"\\t\")}}1' {0} > {0}.tsv",
         sign=r"\A(?:[^\n|]*[^\n|\s] \|\|\| [^\n|]+(?:\n|\Z)){2}",
+        is_loose=True,
     ),
     NotRead(
         "words of three parts with bars between",
         "write one token per line with tabs between its parts: sed 's/$/ /' {0} | "
         "tr ' |' '\\n\\t' > {0}.conll",
         sign=r"\A(?:[^\s|]+\|[^\s|]+\|[^\s|]+ )+[^\s|]+\|[^\s|]+\|[^\s|]+ *(?:\n|\Z)",
+        is_loose=True,
     ),
     NotRead(
         "words with their tags in brackets",
         "write WORD/TAG: sed -e 's/(\\([A-Za-z0-9_]*\\))/\\/\\1/g' -e 's/　/ /g' "
         "{0} > {0}.txt",
         sign=r"\A(?:[^\s()]+\([A-Za-z][A-Za-z0-9_]*\)[\s\u3000]+){3}",
+        is_loose=True,
     ),
     NotRead(
         "XML of SemEval, whose aspects are counted in attributes, which is not read",
@@ -163,7 +168,7 @@ ALL = (
         "XML of TEI, which is not read",
         "if lines are paragraphs, take those of the body: (echo '<body>'; sed -e "
         "'1,/<body>/d' -e '/<\\/body>/,$d' {0}; echo '</body>') > {0}.xml",
-        sign=r"<(?:TEI|teiCorpus|teiHeader)[\s>]",
+        sign=r"<teiHeader[\s>]",
     ),
     NotRead(
         "XML of WebLicht, which is not read",
@@ -191,20 +196,9 @@ ALL = (
         "found]; y = [[(sum(len(b['text']) for b in d[:k]), sum(len(b['text']) for b in "
         "d[: k + 1]), c.get('entity') or c.get('alias')) for k, c in enumerate(d) if "
         "c.get('entity') or c.get('alias')] for d in found]",
-        sign=r'"data"\s*:\s*\[\s*\{\s*"text"\s*:',
-    ),
-    NotRead(
-        "utterances of LUIS",
-        "pass --read records=utterances --read start=startPos --read "
-        "end=endPos --read label=entity --ends inclusive",
-        sign=r'"luis_schema_version"\s*:',
-    ),
-    NotRead(
-        "records of AutoML",
-        "pass --read text=text_snippet.content --read spans=annotations "
-        "--read start=text_extraction.text_segment.start_offset --read "
-        "end=text_extraction.text_segment.end_offset --read label=display_name",
-        sign=r'"text_snippet"\s*:',
+        sign=r'"data"\s*:\s*\[\s*\{\s*"text"\s*:\s*"[^"]*"\s*(?:,\s*'
+        r'"(?:entity|alias|userDefined|slot_name)"|\}\s*,\s*\{\s*"text"\s*:\s*"[^"]*"'
+        r'\s*,\s*"(?:entity|alias|slot_name)")',
     ),
     NotRead(
         "annotations of tagtog, whose texts are in other files",
@@ -223,14 +217,6 @@ ALL = (
         "import pandas; pandas.read_json({0!r}, orient='split').to_json({0!r} + "
         "'.jsonl', orient='records', lines=True)",
         sign=r'\A\s*\{\s*"columns"\s*:\s*\[',
-    ),
-    NotRead(
-        "one object that holds all sentences",
-        "import json; data = json.load(open({0!r}, 'r', -1, 'utf-8')); open({0!r} + "
-        "'.jsonl', 'w', -1, 'utf-8').writelines(json.dumps(each) + '\\n' for value in "
-        "data.values() if isinstance(value, list) for each in value)",
-        sign=r'\A\s*\{(?:\s*"[^"\n]+"\s*:\s*(?:"[^"\n]*"|[\d.]+|null)\s*,)*\s*'
-        r'"(?!relations|ner|spans|entities)[^"\n]+"\s*:\s*\[\s*\{[^{}]*"tokens"\s*:\s*\[\s*"',
     ),
     NotRead(
         "JSON of UIMA, which is not read",
@@ -271,10 +257,15 @@ def hint_for(head: Head) -> str:
     return ""
 
 
-def advice_for(head: Head) -> str | None:
-    """Return what a file is that is not read, and what reads it; None for others."""
+def advice_for(head: Head, for_model: bool = False) -> str | None:
+    """Return what a file is that is not read, and what reads it; None for others.
+
+    ``for_model`` says that a model reads it, which knows how.
+    """
     begin = "\n".join(head.lines[:20])
     for each in ALL:
+        if for_model and each.is_loose:
+            continue
         signed = each.sign is not None and re.search(each.sign, begin)
         if signed or head.name.lower().endswith(each.endings or ("\0",)):
             return f"{head.name}: {each.called}: {each.advice.format(head.name)}"

@@ -140,15 +140,19 @@ def taken(found: Iterable[Recognised]) -> list[Recognised]:
     return [each for each in rest if each.format.name not in general]
 
 
-def recognised(head: Head, among: Iterable[Format] = FORMATS) -> Recognised | None:
+def recognised(
+    head: Head, among: Iterable[Format] = FORMATS, for_model: bool = False
+) -> Recognised | None:
     """Return the format of a file and why; None if none fits.
+
+    ``for_model`` says that a model reads it, which knows how.
 
     Raises
     ------
     UnknownFormat
         If two formats fit, or it is one that is known and not read.
     """
-    advice = advice_for(head)
+    advice = advice_for(head, for_model)
     if advice is not None:
         raise UnknownFormat(advice)
     found = taken(looks(head, among))
@@ -168,7 +172,7 @@ def recognised_or_open(head: Head) -> Recognised | None:
     the model then says one.
     """
     try:
-        return recognised(head)
+        return recognised(head, for_model=True)
     except SeveralFormats:
         return None
 

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 from cli_cases import run
+from format_samples import sample
 
 from skstruct.datasets import read_spans, read_tokens
 from skstruct.datasets.formats.head import Head
@@ -35,7 +36,7 @@ def advised(path, read=read_spans):
     with pytest.raises(ValueError) as told:
         read(path)
     message = str(told.value)
-    assert message.startswith(f"{path}: ")
+    assert message.startswith((f"{path}: ", f"{path}, line 1: "))
     code = message[message.index("import ") if "import " in message else 0 :]
     code = code.partition("] are their words")[0]
     code += "]" if "are their words" in message else ""
@@ -274,7 +275,7 @@ def test_an_object_around_sentences(tmp_path):
     path = tmp_path / "a.json"
     rows = [{"id": 1, "tokens": ["Ann"], "tags": ["B-X"]}] * 2
     path.write_text(json.dumps({"version": "1", "data": rows}))
-    advised(path, read_tokens)
+    advised(path)
     assert read_tokens(f"{path}.jsonl") == ([["Ann"]] * 2, [["B-X"]] * 2)
 
 
@@ -308,13 +309,16 @@ def test_the_options_of_the_advice_read_it(name, tmp_path, capsys):
     path.write_text(json.dumps(OPTIONS[name]))
     code, _, err = run(capsys, "train", path, "--dry-run")
     assert code == 1
-    options = err[err.index("pass --read") + 5 :].split()
+    options = err[err.index("here: ") + 6 :].split()
     code, _, err = run(capsys, "train", path, "--dry-run", *options)
     assert code == 0, err
     given = [each.split("=") for each in options if "=" in each]
     ends = "inclusive" if "--ends" in options else "auto"
     found = read_spans(path, ends=ends, **dict(given))
     assert found == (["to Rome"], [[(3, 7, "L")]])
+    given = "-m", tmp_path / "m", "-a", "perceptron", "--force", *options
+    assert run(capsys, "train", path, *given)[0] == 0
+    assert run(capsys, "tag", path, "-m", tmp_path / "m")[0] == 0  # reads it again
 
 
 @pytest.mark.parametrize(
@@ -347,3 +351,30 @@ def test_annotations_in_a_cell_are_not_missed(row, read, given, tmp_path):
 )
 def test_the_line_ends_of_old_files_are_named(lines, says):
     assert says in hint_for(Head("a", lines))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"data": [{"text": "Ann ran", "spans": [[0, 3, "X"]]}]},
+        {"data": [{"text": "Ann"}, {"text": "ran"}]},
+        {"data": [{"tokens": ["Ann"], "text": "Ann"}]},
+        {"utterances": [{"text": "Ann"}]},
+    ],
+)
+def test_what_options_read_is_not_refused_at_sight(record):
+    text = json.dumps(record)
+    assert advice_for(Head("a.json", [text], True)) is None
+
+
+@pytest.mark.parametrize("name", [name for name in SHELL if name != "KNP"])
+def test_what_a_model_reads_may_look_like_anything(name, tmp_path, capsys):
+    """A span tagger takes it for text, a segmenter for lines."""
+    path = tmp_path / "a"
+    path.write_text(SHELL[name][0], encoding="utf-8")
+    for kind in ("jsonl", "segmented"):
+        model = tmp_path / kind
+        code, _, err = run(capsys, "train", sample(kind), "-m", model, "--epochs", 1)
+        assert code == 0, err
+        code, _, err = run(capsys, "tag", path, "-m", model)
+        assert code == 0, err
