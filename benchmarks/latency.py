@@ -106,7 +106,7 @@ class Opened:
         return [[tagger.marginal(y, t) for y in self.labels] for t in range(len(x))]
 
 
-def paired(calls, batch, rounds=9):
+def paired(calls, batch, rounds):
     """Seconds of a batch by side, one sequence a call: of warm objects, and of fresh
     ones.
     """
@@ -139,16 +139,18 @@ def one_by_one(folder):
         rows.append(row_of(f"{n} {kind}", verb, opened, batch))
     texts = {"dicts": X_test, "lists of str": [[*map(as_names, x)] for x in X_test]}
     for kind, X in texts.items():
-        rows.append(row_of(f"{len(X):,} of {kind}", "predict all", opened, [X]))
+        rows.append(row_of(f"{len(X):,} of {kind}", "predict all", opened, [X], 5))
     X, y = domains(np.random.default_rng(0), 1000)
     crfsuite_fit(X, y, list, "lbfgs", 60, path, **PARAMETERS)
-    rows.append(row_of("20 sparse dicts", "predict_marginals", Opened(path), X[:20]))
+    for verb in ("predict", "predict_marginals"):
+        rows.append(row_of("20 sparse dicts", verb, Opened(path), X[:20]))
     return rows
 
 
-def row_of(name, verb, opened, batch):
+def row_of(name, verb, opened, batch, rounds=99):
     """Microseconds of CRFsuite, and the shares of its time."""
-    watch, row = paired(opened.calls(verb), batch), [name, f"`{verb}`"]
+    watch = paired(opened.calls(verb), batch, rounds)
+    row = [name, f"`{verb}`"]
     for kind in ("warm", "fresh"):
         theirs = f"theirs {kind}"
         row.append(f"{1e6 * watch.median(theirs) / len(batch):.0f} µs")

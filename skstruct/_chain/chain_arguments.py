@@ -152,9 +152,8 @@ class FinalArrays(NamedTuple):
 
     nodes: np.ndarray  # (P,) float64, as stored
     scale: float  # what sums of these are multiplied by
-    start: np.ndarray  # (L,) float64
-    end: np.ndarray  # (L,) float64
-    transition: np.ndarray  # (L * L,) float64, constraints included
+    n_labels: int  # L
+    limits: np.ndarray  # (2 L + L * L,) float64: start, end and transition of a chain
     trigrams: Trigrams | Empty
 
 
@@ -167,6 +166,7 @@ class FinalChain(NamedTuple):
     transition: np.ndarray  # (L * L,) float64, constraints included
     trigrams: Trigrams | Empty
     plain: FinalArrays
+    cells: int  # elements of ``work`` of ``predict_small`` for each token
 
 
 def final_chain(chain: Chain) -> FinalChain:
@@ -177,10 +177,10 @@ def final_chain(chain: Chain) -> FinalChain:
     small = _without(_small(chain), ("edges", "bigram", "allowed", "cost", "trigrams"))
     transition = transition + chain.allowed.ravel()
     trigrams = read_trigrams(chain.trigrams, scale)
-    plain = FinalArrays(
-        chain.nodes.value, scale, chain.start, chain.end, transition, trigrams
-    )
-    return FinalChain(small, transition, trigrams, plain)
+    limits = np.concatenate([chain.start, chain.end, transition])
+    plain = FinalArrays(chain.nodes.value, scale, L, limits, trigrams)
+    cells = L + (L * L if trigrams else L)
+    return FinalChain(small, transition, trigrams, plain, cells)
 
 
 def rows_of(x: Encoded | ChainTask, token: np.ndarray) -> EncodedRows:
@@ -261,17 +261,8 @@ def for_predict_small(
     rows: EncodedRows, option: np.ndarray, final: FinalChain
 ) -> tuple[Any, ...]:
     """Return what :func:`.chain_epoch.predict_small` takes besides its results."""
-    emission, _, scratch = _scratch(rows[0], final)
-    return *rows, option if option.shape[0] else (), *final.plain, emission, scratch[0]
-
-
-def for_one_small(rows: EncodedRows, n: int, final: FinalChain) -> tuple[Any, ...]:
-    """Return what :func:`for_predict_small` does of one sequence of n tokens, as many
-    as ``rows`` says, of which all labels are allowed.
-    """
-    L = final.plain.start.shape[0]
-    width = L * L if final.trigrams else L
-    return *rows, (), *final.plain, np.empty(n * L), np.empty(n * width)
+    work = np.empty(longest(rows[0]) * final.cells)
+    return *rows, option if option.shape[0] else (), *final.plain, work
 
 
 def prediction_arguments(task: ChainTask, chain: Chain) -> tuple[Any, ...]:

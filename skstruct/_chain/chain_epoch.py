@@ -518,33 +518,33 @@ def predict_small(
     option: np.ndarray,
     nodes: np.ndarray,
     scale: float,
-    start: np.ndarray,
-    end: np.ndarray,
-    transition: np.ndarray,
+    L: int,
+    limits: np.ndarray,
     trigrams: Trigrams | Empty,
-    emission: np.ndarray,
-    scratch: np.ndarray,
+    work: np.ndarray,
     out: np.ndarray,
     score: np.ndarray,
 ) -> None:
     """Label all sequences, as :func:`predict` does, under final weights in full rows.
 
-    It takes arrays, as :func:`.chain_arguments.for_predict_small` has them: these reach
-    a kernel in a quarter of the time that tuples of them take. From ``token`` to
+    It takes few arrays, as :func:`.chain_arguments.for_predict_small` has them: these
+    reach a kernel in a quarter of the time that tuples of them take. From ``token`` to
     ``option`` they are those of a :class:`.ChainTask`, its grid of nodes and its bag;
-    ``nodes`` are the weights, of which each counts ``scale`` times; ``start`` and
-    ``end`` are those of the :class:`.Chain`, ``transition`` is its bigram weights with
-    the constraints; ``emission`` and ``scratch`` are working memory; ``out`` and
-    ``score`` are filled.
+    from ``nodes`` to ``trigrams`` they are :class:`.chain_arguments.FinalArrays`;
+    ``work`` is for the scores of a sequence; ``out`` and ``score`` are filled.
     """
     has_option = len(option) > 0
-    L = start.shape[0]
+    start = limits[:L]
+    end = limits[L : 2 * L]
+    transition = limits[2 * L :]
     for i in range(score.shape[0]):
         first = token[i]
         stop = token[i + 1]
         T = stop - first
         score[i] = 0.0
         if T > 0:
+            emission = work[: T * L]
+            scratch = work[T * L :]
             score_rows(
                 token, anchor, i, left, row, lo, width, bag_start, bag_row, bag_value,
                 nodes, scale, L, emission,

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,7 +36,6 @@ from .bigram import STORES, Chain, ChainTask
 from .chain_arguments import (
     FinalChain,
     final_chain,
-    for_one_small,
     for_predict_small,
     for_prediction,
     has_full_rows,
@@ -436,7 +436,7 @@ class ChainModel(SavableModel):
         def label_piece(bounds: Bounds) -> tuple[list[list[Any]], np.ndarray]:
             first, last, begin, end = bounds
             piece = corpus.piece(first, last)
-            out = np.empty(end - begin, np.int32)
+            out = np.empty(end - begin, np.intp)
             scores = np.empty(last - first)
             x = encoded_corpus(self.encoder, piece)
             self._label(x, piece.offsets, options[begin:end], out, scores)
@@ -457,7 +457,7 @@ class ChainModel(SavableModel):
         to be taken: for other tokens, or a model that small kernels do not serve.
         """
         rows = None if self.ready.final is None else self.encoder.encode_one(tokens)
-        if rows is not None and rows[-1].shape[0] and not _are_small(rows[-1], LARGEST):
+        if rows is not None and rows[-1].size and not _are_small(rows[-1], LARGEST):
             return None  # the long road says where
         return rows
 
@@ -473,12 +473,13 @@ class ChainModel(SavableModel):
         :meth:`plain_rows` has it; None where only :meth:`predict` serves.
         """
         ready = self.ready
-        n = rows[0].item(1)
         assert ready.final is not None, "there are rows, so small kernels serve"
-        out = np.empty(n, np.int32)
-        scores = np.empty(1)
-        predict_small(*for_one_small(rows, n, ready.final), out, scores)
-        return None if scores[0] == -np.inf else ready.labels.take(out).tolist()
+        _, _, _, weights, cells = ready.final
+        n = rows[0].item(1)
+        out = np.empty(n, np.intp)
+        score = np.empty(1)
+        predict_small(*rows, (), *weights, np.empty(n * cells), out, score)
+        return None if score.item() == -inf else ready.labels[out].tolist()
 
     def plain_rows(self, tokens: Sequence[Any]) -> EncodedRows | None:
         """Encode one sequence whose tokens hold nothing that a caller could change, as
@@ -487,8 +488,8 @@ class ChainModel(SavableModel):
         return None if self.ready.final is None else self.encoder.plain_rows(tokens)
 
     def best_ids(self, task: ChainTask) -> np.ndarray:
-        """Find the best labellings of a task, as ids, (N,) int32."""
-        out = np.empty(int(task.token[-1]), np.int32)
+        """Find the best labellings of a task, as ids, (N,) int64."""
+        out = np.empty(int(task.token[-1]), np.intp)
         self._label(
             task, task.token, task.option, out, np.empty(task.token.shape[0] - 1)
         )

@@ -299,9 +299,8 @@ def sum_small(
     bag_value: np.ndarray,
     nodes: np.ndarray,
     scale: float,
-    start: np.ndarray,
-    end: np.ndarray,
-    transition: np.ndarray,
+    L: int,
+    limits: np.ndarray,
     emission: np.ndarray,
     x: np.ndarray,
     alpha: np.ndarray,
@@ -317,12 +316,14 @@ def sum_small(
     a chain of the first order with final weights in full rows.
 
     It takes arrays, as :func:`.chain_epoch.predict_small` does: from ``token`` to
-    ``transition`` the same ones but for options, ``emission``, and from ``x`` to
+    ``limits`` the same ones but for options, ``emission``, and from ``x`` to
     ``matrix`` the fields of a :class:`.Lattice` for the longest sequence. ``out``
     (N * L,) receives the marginals and ``log_z`` (n,) log Z, NaN where scaled
     probabilities do not do.
     """
-    L = start.shape[0]
+    start = limits[:L]
+    end = limits[L : 2 * L]
+    transition = limits[2 * L :]
     lattice = Lattice(x, alpha, beta, inverse, scratch, bits, matrix)
     unit = set_step(transition, ZERO, lattice, L)
     for i in range(log_z.shape[0]):
@@ -442,7 +443,7 @@ def _sum_small(
     if final is None or final.trigrams:
         return None
     log_z = np.empty(rows[0].shape[0] - 1)
-    L = final.plain.start.shape[0]
+    L = final.plain.n_labels
     scratch = np.empty(longest * L), *new_lattice(longest, L)
     sum_small(*rows, *final.plain[:-1], *scratch, out, log_z)  # without trigrams
     return log_z

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +41,7 @@ from .pairs import (
     encode_inside,
     encode_names,
     encode_pairs,
+    has_numpy_flags,
 )
 from .row_index import FeatureIndex
 from .vectors_in_tokens import way_out
@@ -113,16 +115,34 @@ class BagEncoder(NamedEncoder):
         self.nodes = FeatureIndex()
         self.edges = FeatureIndex(1)
         self._known: KnownFeatures | None = None
+        self._known_of_numpy: KnownFeatures | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # Copies and pickles begin with empty tables, which their own calls fill.
-        return {**vars(self), "_known": None}
+        return {**vars(self), "_known": None, "_known_of_numpy": None}
 
     def _features(self, grow: bool) -> KnownFeatures:
         """Return the tables that look up features, or with ``grow`` number new ones."""
         known = self._known
         if known is None or not known.serves(self.nodes.ids, grow):
             known = self._known = KnownFeatures(self.nodes.ids, grow)
+            if self._known_of_numpy is not None:
+                known.is_due = _always
+        return known
+
+    def _features_of_dicts(
+        self, tokens: list[dict[str, Any]], grow: bool
+    ) -> KnownFeatures:
+        """Return the tables as `_features` does, for dictionaries: there are others for
+        those with flags of numpy.
+        """
+        if not has_numpy_flags(tokens):
+            return self._features(grow)
+        known = self._known_of_numpy
+        if known is None or not known.serves(self.nodes.ids, grow):
+            known = self._known_of_numpy = KnownFeatures(self.nodes.ids, grow)
+            if self._known is not None:
+                self._known.is_due = _always
         return known
 
     # -- tokens of one kind ------------------------------------------------------------
@@ -130,8 +150,9 @@ class BagEncoder(NamedEncoder):
         self, tokens: list[dict[str, Any]], first: int, offsets: np.ndarray, grow: bool
     ) -> Chunk:
         """Encode a chunk of dictionaries; ``first`` and ``offsets`` are for errors."""
+        known = self._features_of_dicts(tokens, grow)
         try:
-            return encode_pairs(self._features(grow), tokens)
+            return encode_pairs(known, tokens)
         except (Odd, TypeError):
             pass
         return self._encode_odd(tokens, first, offsets, grow)
@@ -140,9 +161,10 @@ class BagEncoder(NamedEncoder):
         self, tokens: list[dict[str, Any]], first: int, offsets: np.ndarray, grow: bool
     ) -> Chunk:
         """Encode a chunk of dictionaries that hold collections, or something wrong."""
+        known = self._features_of_dicts(tokens, grow)
         for encode in (encode_inside, encode_deep):
             with suppress(Odd, TypeError):
-                return encode(self._features(grow), tokens)
+                return encode(known, tokens)
 
         def resolve(key: str, value: Any) -> tuple[int, float]:
             name, number = as_feature(key, value)
@@ -189,9 +211,7 @@ class BagEncoder(NamedEncoder):
         )
         if grow:
             self.nodes.assign(features, self.min_count)
-        return without_templates(
-            token, Bag(starts, self.nodes.row_of.take(features), values)
-        )
+        return without_templates(token, Bag(starts, self.nodes.rows(features), values))
 
     def _chunks(self, flat: list[Any], offsets: np.ndarray, grow: bool) -> list[Chunk]:
         """Encode tokens in chunks of one kind."""
@@ -216,18 +236,19 @@ class BagEncoder(NamedEncoder):
             The value that such features get.
         """
         self._known = KnownFeatures(self.nodes.ids, True, shows_zeros=True)
+        self._known_of_numpy = self._known
         token = corpus.offsets
         features, values, starts = concatenated(
             self._chunks(corpus.tokens, token, True)
         )
-        self._known = None
+        self._known = self._known_of_numpy = None
         shown = features >= SHOWN
         if shown.any():
             values = np.ones(features.shape[0]) if not values.shape[0] else values
             values = np.where(shown, zero, values)
             features = np.where(shown, features - SHOWN, features)
         self.nodes.assign(features, self.min_count)
-        rows = self.nodes.row_of.take(features)
+        rows = self.nodes.rows(features)
         encoded = without_templates(token, Bag(starts, rows, values))
         return LearnedCorpus(corpus, self, encoded)
 
@@ -240,7 +261,9 @@ class BagEncoder(NamedEncoder):
         found = self._plain_chunk(tokens)
         if found is None or found[1] is not None:
             return None
-        return self._small(*found)
+        features, _, starts = found
+        rows = self.nodes.rows(features)
+        return *_before_bag(starts.size - 1), starts, rows, NO_BAG.value
 
     def encode_one(self, tokens: list[Any]) -> SmallRows | None:
         """Look up the rows of a sentence of dicts, or of lists of str; None of both.
@@ -256,7 +279,10 @@ class BagEncoder(NamedEncoder):
                 found = self._encode_odd(tokens, 0, offsets, False)
             except ValueError:  # which the long road raises again, and says where
                 return None
-        return self._small(*found)
+        features, values, starts = found
+        rows = self.nodes.rows(features)
+        values = NO_BAG.value if values is None else values
+        return *_before_bag(starts.size - 1), starts, rows, values
 
     def _plain_chunk(self, tokens: list[Any]) -> Chunk | None:
         """Encode a sentence of dicts without collections, or of lists of str; None of
@@ -271,24 +297,30 @@ class BagEncoder(NamedEncoder):
         else:
             return None
         known = self._known
-        if known is None or not known.serves(self.nodes.ids, False):
-            known = self._features(False)
+        if known is None or not known.serves(self.nodes.ids, False) or known.is_due():
+            known = (
+                self._features_of_dicts(tokens, False)
+                if encode is encode_pairs
+                else self._features(False)
+            )
         try:
             return encode(known, tokens)
         except (Odd, TypeError):
             return None
 
-    def _small(
-        self, features: np.ndarray, values: np.ndarray | None, starts: np.ndarray
-    ) -> SmallRows:
-        """Return what small kernels read of the features of one sentence.
 
-        A sentence has as many tokens, and as many rows, as ``starts`` says.
-        """
-        token = np.array((0, starts.shape[0] - 1), np.int64)
-        rows = self.nodes.row_of.take(features)
-        values = NO_BAG.value if values is None else values
-        return token, token, 0, NO_ROWS, NOTHING, NOTHING, starts, rows, values
+def _always() -> bool:
+    """Return True."""
+    return True
+
+
+@lru_cache(maxsize=256)
+def _before_bag(n: int) -> SmallRows:
+    """Return what small kernels read of one sequence of n tokens before its bag: where
+    it starts and ends, and no templates. Nobody may change these arrays.
+    """
+    token = np.array((0, n), np.int64)
+    return token, token, 0, NO_ROWS, NOTHING, NOTHING
 
 
 def _runs(

@@ -11,7 +11,7 @@ marked (``COUNTED``); where many are met, they are taken out first.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from itertools import accumulate, chain
+from itertools import accumulate, chain, cycle, repeat
 from math import isfinite
 from struct import Struct
 from typing import Any, TypeAlias
@@ -70,6 +70,13 @@ _COUNTED_KINDS = {int, float} | {
 """Kinds of numbers, exactly."""
 
 
+SAMPLED = 4
+"""Dictionaries of a chunk that are looked at for flags of numpy."""
+
+LOOK_EVERY = 16
+"""Short calls of which one looks for them, until there were some."""
+
+
 class Odd(LookupError):
     """A pair is not one feature, or there are more numbers than are remembered: encode
     these tokens in the next way.
@@ -122,6 +129,8 @@ class KnownFeatures(dict[Any, "Values"]):
         Whether there were more than are remembered; likewise.
     numbers, unknown, tables : _Room
         For such values, for what is no feature, and for tables; the root's.
+    is_due : callable
+        Tells whether a short call has to look for flags of numpy.
     """
 
     def __init__(
@@ -147,6 +156,7 @@ class KnownFeatures(dict[Any, "Values"]):
         self.names = Names(self)
         self.inner: dict[str, KnownFeatures] = {}
         self.layouts: dict[tuple[Any, ...], list[Values]] = {}
+        self.is_due = cycle([*repeat(False, LOOK_EVERY - 1), True]).__next__
 
     def serves(self, ids: dict[str, int], learns: bool) -> bool:
         """Tell whether these tables are right for such names.
@@ -258,6 +268,22 @@ class Values(dict[Any, bytes]):
         return number
 
 
+def has_numpy_flags(tokens: list[dict[Any, Any]]) -> bool:
+    """Tell whether a few of the dictionaries, or of those in them, hold flags of numpy.
+
+    ``numpy.True_`` is equal to True and has its hash, but takes twenty times as long to
+    compare. So dictionaries with such flags have tables of their own, in which these
+    are found as themselves.
+    """
+    some = tokens[:: 1 + len(tokens) // SAMPLED]
+    values = [*chain.from_iterable(map(dict.values, some))]
+    kinds = set(map(type, values))
+    if dict in kinds and np.bool_ not in kinds:
+        inside = [value for value in values if type(value) is dict]
+        kinds = set(map(type, chain.from_iterable(map(dict.values, inside))))
+    return np.bool_ in kinds
+
+
 def _is_finite(value: Any) -> bool:
     """Tell whether a number is finite as a float."""
     try:
@@ -296,7 +322,8 @@ def _starts(tokens: Collection[Collection[Any]], n_features: int) -> np.ndarray:
     """Return where the features of each token start, (n + 1,) int64, of so many."""
     n = len(tokens)
     if n <= FEW_TOKENS:
-        starts = np.fromiter(accumulate(map(len, tokens), initial=0), np.int64, n + 1)
+        ends = accumulate(map(len, tokens), initial=0)
+        starts = np.fromiter(ends, np.int64, n + 1)
     else:
         starts = offsets_of(lengths_of(tokens))
     if starts.item(n) != n_features:

@@ -190,6 +190,8 @@ class FeatureIndex(RowIndex):
     def __init__(self, first_row: int = 0) -> None:
         super().__init__(first_row)
         self.ids: dict[str, int] = {}
+        self._looked_at: np.ndarray | None = None  # the last ``row_of`` of `rows`
+        self._n_equal = -1  # names whose rows are their numbers; -1 if one is not
 
     @classmethod
     def of_names(cls, names: Iterable[str], first_row: int = 0) -> Self:
@@ -212,6 +214,21 @@ class FeatureIndex(RowIndex):
         return (
             self.ids.setdefault(name, len(self.ids)) if grow else self.ids.get(name, -1)
         )
+
+    def rows(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the rows of names with some numbers, int32; -1 of those without one.
+
+        Where each name has the row of its number, as without a count cut-off, it is
+        the same array.
+        """
+        if self._looked_at is not self.row_of:
+            n = self.row_of.shape[0] - 1
+            is_equal = np.array_equal(self.row_of[:n], np.arange(n))
+            self._n_equal = n if is_equal else -1
+            self._looked_at = self.row_of
+        if self._n_equal == len(self.ids):
+            return numbers
+        return self.row_of.take(numbers)
 
     def find(self, names: Sequence[str], grow: bool) -> np.ndarray:
         """Look up the numbers of names, int32; -1 for unknown ones, unless they are

@@ -386,3 +386,38 @@ def test_the_first_token_is_not_compared_with_itself(token):
     ):
         with pytest.raises(ValueError, match=text):
             call()
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+@pytest.mark.parametrize("depth", ["flat", "inside"])
+@pytest.mark.parametrize("trained", [bool, np.bool_])
+@pytest.mark.parametrize("asked", [bool, np.bool_])
+def test_flags_are_found_as_themselves(trained, asked, depth, one_by_one, monkeypatch):
+    """Whatever the model was trained on: to find that numpy's True equals Python's
+    takes twenty times as long.
+    """
+
+    def sentence(kind):
+        flags = {"long": kind(True), "short": kind(False)}
+        token = {"w": "a", **flags} if depth == "flat" else {"w": "a", "n": flags}
+        return [token, {"w": "b"}, token]
+
+    used = []
+    for name in "encode_pairs", "encode_inside":
+        encode = getattr(bag_encoder, name)
+
+        def noted(known, tokens, encode=encode):
+            used.append(known)
+            return encode(known, tokens)
+
+        monkeypatch.setattr(bag_encoder, name, noted)
+    y = [["A", "B", "A"]]
+    model = StructuredPerceptron(random_state=0).fit([sentence(trained)], y)
+    X = 3 * pairs.LOOK_EVERY * [sentence(asked)]
+    if one_by_one:
+        assert [model.predict([x])[0] for x in X] == len(X) * y
+    else:
+        assert model.predict(X) == len(X) * y
+    known = used[-1] if depth == "flat" else used[-1].inner["n"]
+    kinds = {type(value) for key in ("long", "short") for value in known[key]}
+    assert kinds == {asked}

@@ -72,6 +72,18 @@ def test_rows_that_are_kept(texts, min_count, bits):
     ]
 
 
+@given(st.lists(NAMES, max_size=3), st.integers(1, 2))
+def test_rows_of_numbers(texts, min_count):
+    """Also of names that have no rows yet, which look up the -1 at the end."""
+    index = indexed(texts, min_count)
+    for name in "one more", "another":
+        index.find([name], grow=True)
+        numbers = np.arange(-1, len(index.ids), dtype=np.int32)
+        np.testing.assert_array_equal(index.rows(numbers), index.row_of.take(numbers))
+        index.assign(numbers, min_count)
+        np.testing.assert_array_equal(index.rows(numbers), index.row_of.take(numbers))
+
+
 @pytest.mark.parametrize("min_count", [1, 2])
 def test_several_become_one(min_count):
     texts = [["a", "b", "a"], ["b", "c"]]

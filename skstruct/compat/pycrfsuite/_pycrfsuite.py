@@ -368,8 +368,8 @@ class Tagger:
         model = self._opened()
         labels = model.label_plain(xseq)
         if labels is not None:
-            # Nothing in the items can change, once they are copied.
-            copies: list[Token] = [item.copy() for item in xseq]
+            # All are dicts, or all lists; nothing in them can change, once copied.
+            copies: list[Token] = [*map(type(xseq[0]).copy, xseq)]
             self._of_thread.current = _Current(model, copies)
             return labels
         current = self._current(model) if xseq is None else self._set(model, xseq)
