@@ -359,6 +359,17 @@ class CRFRun(JudgedRun):
         potentials = Potentials(allowed, start, end, self.cost)
         return options, potentials, self.encoder.n_node_rows, self.encoder.n_edge_rows
 
+    def warn_of_many_labels(self, n_tokens: int, n_shards: int = 0) -> None:
+        """Warn if training on so many tokens, in all shards, takes very long or much
+        memory.
+        """
+        estimator = self.estimator
+        passes = estimator.sgd_iter * (estimator.solver != "owlqn")
+        if estimator.solver != "sgd":
+            passes += estimator.max_iter
+        n_labels = len(self.labels)
+        warn_of_cost(n_labels, n_tokens, passes, estimator.memory, n_shards)
+
     def new_objective(self, c1: float) -> Objective:
         """Make the objective with a strength of the L1 penalty.
 
@@ -366,12 +377,7 @@ class CRFRun(JudgedRun):
         """
         n_threads = effective_n_jobs(self.estimator.n_jobs)
         task = self._unreleased_task()
-        estimator = self.estimator
-        passes = estimator.sgd_iter * (estimator.solver != "owlqn")
-        if estimator.solver != "sgd":
-            passes += estimator.max_iter
-        n_tokens = int(task.token[-1])
-        warn_of_cost(len(self.labels), n_tokens, passes, estimator.memory)
+        self.warn_of_many_labels(int(task.token[-1]))
         fields = self.encoder.template_of_row(task)
         objective = CRFObjective(
             task,

@@ -66,22 +66,30 @@ def _in_words(seconds: float) -> str:
     return "a minute or two"
 
 
-def warn_of_cost(n_labels: int, n_tokens: int, max_passes: int, memory: int) -> None:
+def warn_of_cost(
+    n_labels: int, n_tokens: int, max_passes: int, memory: int, n_shards: int = 0
+) -> None:
     """Warn if training takes very long, or very much memory, because of the number of
     labels; say what to do.
 
     Parameters
     ----------
     n_labels, n_tokens, max_passes, memory : int
-        As of :func:`expected_bytes` and :func:`expected_seconds`.
+        As of :func:`expected_bytes` and :func:`expected_seconds`; tokens of all shards.
+    n_shards : int
+        Shards with sums of their own; 0 without shards.
     """
     size = expected_bytes(n_labels, memory)
     seconds = expected_seconds(n_labels, n_tokens, max_passes)
     if size < MUCH_MEMORY and seconds < MUCH_TIME:
         return
+    bytes_of = f"up to {size / 1e9:.1f} GB of memory"
+    if n_shards:
+        of_shard = expected_bytes(n_labels, 0) / 1e9
+        bytes_of += f" here, up to {of_shard:.1f} GB for each of {n_shards} shards,"
     warn(
         f"L1CRF has {n_labels:,} labels, so {n_labels**2:,} weights of label pairs: "
-        f"training takes up to {size / 1e9:.1f} GB of memory and in the order of "
+        f"training takes {bytes_of} and in the order of "
         f"{_in_words(seconds)} of processor time. Use fewer labels, or "
         f"StructuredPerceptron, which takes a small part of both; `memory=10` and "
         f"`max_iter` take less of each"

@@ -325,6 +325,8 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
 
         Warns
         -----
+        UserWarning
+            Before training begins, if so many labels take very long or much memory.
         ConvergenceWarning
             As :meth:`fit`.
 

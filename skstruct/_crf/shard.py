@@ -183,6 +183,10 @@ class CRFShard:
         self.encoder = self.labels = None
         return fingerprint({}, arrays_of(self.task, "shard"))
 
+    def count_tokens(self, _: None, shared: None) -> int:
+        """Count the tokens of the shard, before `choose` releases them."""
+        return int(self._corpus().token[-1])
+
     def choose(
         self, _: None, choice: WeightLayout
     ) -> tuple[int, int, int, bool, np.ndarray]:
@@ -297,9 +301,14 @@ class CRFShard:
         self.listed = None
         n = mine.shape[0]
         counted = count_features(features, self.sequences, n, L)
-        counts = np.column_stack([counted.unknown, counted.seen.reshape(-1, L)])
-        keys = place[:, None].astype(np.int64) * (L + 1) + np.arange(L + 1)
-        return Piece.of(keys.ravel(), counts.ravel(), chosen.shape[0] * (L + 1))
+        # Most pairs do not occur: keys of all would take several times the memory.
+        unknown = np.flatnonzero(counted.unknown)
+        seen = np.flatnonzero(counted.seen)
+        of_feature = place.astype(np.int64) * (L + 1)
+        keys = [of_feature[unknown], of_feature[seen // L] + 1 + seen % L]
+        counts = [counted.unknown[unknown], counted.seen[seen]]
+        size = chosen.shape[0] * (L + 1)
+        return Piece.of(np.concatenate(keys), np.concatenate(counts), size)
 
     def transitions(
         self, _: None, shared: None

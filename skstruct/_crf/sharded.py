@@ -279,6 +279,7 @@ class ShardedRun(CRFRun):
 
     def new_objective(self, c1: float) -> ShardedObjective:
         """Make the sum over shards with a strength of the L1 penalty."""
+        self.warn_of_many_labels(sum(self.crew.ask("count_tokens")), self.crew.n_shards)
         return ShardedObjective(self.crew, *self.objective_arguments(c1), self.alive)
 
 

@@ -45,19 +45,50 @@ def test_fewer_passes_and_a_shorter_memory_cost_less():
     assert expected_seconds(50, 200_000, 1004) < MUCH_TIME
 
 
-@pytest.mark.parametrize(
-    "solver, passes", [("two-stage", 11), ("owlqn", 7), ("sgd", 4)]
-)
-def test_fit_asks_before_it_makes_the_objective(monkeypatch, solver, passes):
-    class Asked(Exception):
-        pass
+def test_shards_are_said_to_take_memory_each():
+    with pytest.warns(UserWarning) as given:
+        warn_of_cost(2000, 50_000, 1004, 80, 8)
+    text = str(given[0].message)
+    here, shard = expected_bytes(2000, 80) / 1e9, expected_bytes(2000, 0) / 1e9
+    assert f"{here:.1f} GB of memory here" in text
+    assert f"{shard:.1f} GB for each of 8 shards" in text
+    assert "StructuredPerceptron" in text
 
+
+class Asked(Exception):
+    """What would be warned of was asked."""
+
+
+@pytest.fixture
+def asks(monkeypatch):
     def ask(*given):
         raise Asked(*given)
 
     monkeypatch.setattr(crf_run, "warn_of_cost", ask)
-    labels = np.arange(30) % 3
+
+
+LABELS = [*map(str, np.arange(30) % 3)]
+
+
+@pytest.mark.parametrize(
+    "solver, passes", [("two-stage", 11), ("owlqn", 7), ("sgd", 4)]
+)
+def test_fit_asks_before_it_makes_the_objective(asks, solver, passes):
     crf = L1CRF(solver=solver, max_iter=7, memory=9)
     with pytest.raises(Asked) as asked:
-        crf.fit([["a"] * 30], [[*map(str, labels)]])
-    assert asked.value.args == (3, 30, passes, 9)
+        crf.fit([["a"] * 30], [LABELS])
+    assert asked.value.args == (3, 30, passes, 9, 0)
+
+
+@pytest.mark.parametrize("solver, passes", [("two-stage", 11), ("owlqn", 7)])
+def test_fit_shards_asks_before_it_makes_the_objective(asks, solver, passes):
+    """Unlabelled tokens, and shards without any, count, too."""
+    crf = L1CRF(solver=solver, max_iter=7, memory=9)
+    shards = [
+        lambda: ([["a"] * 30], [LABELS]),
+        lambda: ([["a"] * 4], [[None, None, "0", "1"]]),
+        lambda: ([], []),
+    ]
+    with pytest.raises(Asked) as asked:
+        crf.fit_shards(shards)
+    assert asked.value.args == (3, 34, passes, 9, 3)
