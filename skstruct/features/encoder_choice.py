@@ -12,6 +12,8 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from scipy import sparse
+
 from .._data.corpus import (
     DENSE,
     SPARSE,
@@ -89,7 +91,10 @@ def new_encoder(
             "a token must be a str, a tuple of str, a dict, a list of str or a row "
             "of numbers, got "
         )
-        raise placed(corpus.offsets, 0, text + describe(first))
+        hint = ""
+        if sparse.issparse(first):
+            hint = "; a sequence is one sparse matrix: scipy.sparse.vstack(sequence)"
+        raise placed(corpus.offsets, 0, text + describe(first) + hint)
     encoder = cls.for_tokens(features, min_count, corpus, scaled)
     if corpus.blocks[0].names is not None:
         encoder.reads = replace(encoder.reads, titles=corpus.blocks[0].names)

@@ -393,3 +393,16 @@ def test_numbers_that_no_float_holds(values):
         match="X: sequence 0, position 0: column 'n': expected a number, got",
     ):
         StructuredPerceptron().fit([pandas.DataFrame({"n": values})], [["a", "b"]])
+
+
+def test_columns_to_learn_from_are_others_than_those_of_sequences_and_labels():
+    df = pandas.DataFrame({"s": [1, 1], "word": ["a", "b"], "tag": ["A", "B"]})
+    for columns, wrong in (
+        (["word", "tag"], "columns: 'tag' is the column of the labels, and no feature"),
+        (["word", "s"], "columns: 's' is the column of the sequences, and no feature"),
+        ([], "the table has no column to learn from, only s, word, tag"),
+    ):
+        with pytest.raises(ValueError, match=wrong):
+            SequenceMatrix.from_frame(df, "s", columns=columns, label="tag")
+    with pytest.raises(ValueError, match="no column to learn from, only s, tag"):
+        SequenceMatrix.from_frame(df[["s", "tag"]], "s", label="tag")

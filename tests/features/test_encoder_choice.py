@@ -2,7 +2,9 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from scipy import sparse
 
 from skstruct import ParameterMixer, StructuredPerceptron
 from skstruct._data.corpus import OTHER
@@ -83,3 +85,10 @@ def test_a_new_kind_of_input_is_one_class(monkeypatch):
     with pytest.raises(ValueError, match="shard 1: its tokens are not of the kind"):
         shards = [lambda: (BAGS, Y), lambda: (LISTS, Y)]
         ParameterMixer(StructuredPerceptron(), random_state=0).fit_shards(shards)
+
+
+def test_rows_that_are_sparse_one_by_one_are_one_matrix():
+    rows = list(map(sparse.csr_array, np.eye(2)[:, None]))
+    with pytest.raises(ValueError, match=r"is one sparse matrix: scipy.sparse.vstack"):
+        StructuredPerceptron().fit([rows], [["a", "b"]])
+    StructuredPerceptron().fit([sparse.vstack(rows, format="csr")], [["a", "b"]])
