@@ -473,7 +473,8 @@ def with_source_layout(corpus: Corpus, layout: Layout) -> Corpus:
     has_labels = entry.kind == TOKENS and not isinstance(layout.label, tuple)
     # One label alone, such as O or an empty cell, is of every scheme.
     has_labels = has_labels and len(corpus.kind.labels_of(corpus.y)) > 1
-    scheme = scheme_like(corpus.y) if has_labels else None
+    labelled = [labels for labels in corpus.y if None not in labels]
+    scheme = scheme_like(labelled) if has_labels and labelled else None
     tokens = layout.tokens
     if tokens is None and entry.name == "columns":
         tokens = _token_columns(layout, corpus)

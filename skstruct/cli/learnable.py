@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from .._data.inputs import LABELS, TREES, WORDS, flatten
-from .._data.places import counted
+from .._data.places import counted, part_of
 from .._data.scheme_rules import are_chunks
 from .._data.source_layout import SourceLayout
 from .._data.spellings import parts_of
@@ -28,6 +28,7 @@ from ..datasets.formats.source import peeked
 from ..datasets.formats.table import BY_NAME
 from ..datasets.formats.text_files import value_of
 from .common import CommandError, tell, warn
+from .located import locating
 from .odd_labels import warn_of_odd_to_learn
 
 if TYPE_CHECKING:
@@ -99,6 +100,24 @@ def check_learned(arguments: Arguments, model: Any) -> None:
         "" if arguments.stream else "; at least one text needs words outside of spans"
     )
     raise CommandError(f"{wrong}, and no model is written{none}; {FORCE}")
+
+
+def tell_moved(model: Any, corpus: Corpus) -> None:
+    """Warn of spans that training would change, or refuse."""
+    if not hasattr(model, "alignment_report"):
+        return
+    try:
+        with locating(corpus.name, corpus.places):
+            n = len(model.alignment_report(corpus.X, corpus.y).moves)
+    except (CommandError, ValueError) as error:
+        warn(f"training refuses this: {error}")
+        return
+    if n:
+        spans = part_of(n, sum(map(len, corpus.y)), "span", "do")
+        warn(
+            f"{corpus.name}: {spans} not end where tokens do, and training changes "
+            "them; to list them: skstruct check"
+        )
 
 
 # --------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ from .corpus import (
 )
 from .documents import split_by_document
 from .first_record import tell_understood
-from .learnable import check_learned
+from .learnable import check_learned, tell_moved
 from .learners import add_features, add_learner, features_of, fit_of, new_model, task_of
 from .learning import (
     amount_of,
@@ -222,9 +222,7 @@ def run(arguments: Arguments) -> int | None:
         repair = repairer(arguments, model, layout.kind)
         corpus, dev = _corpora(arguments, source, layout, repair, task)
         if arguments.dry_run:
-            if corpus is None:
-                first = next(batches(source, layout, arguments.stream))
-                _tell_begun(first, layout)
+            _tell_untrained(arguments, source, layout, model, corpus)
             return None
         if clusters_parameter is not None:
             _learn_clusters(arguments, model, clusters_parameter)
@@ -262,6 +260,22 @@ def _check_files(arguments: Arguments) -> None:
     lexicons = (path for _, path in arguments.lexicon)
     beside = [arguments.dev, arguments.template, *lexicons]
     check_inputs([*arguments.files, *beside], folders=True)
+
+
+def _tell_untrained(
+    arguments: Arguments,
+    source: Source,
+    layout: Layout,
+    model: Any,
+    corpus: Corpus | None,
+) -> None:
+    """Say what ``--dry-run`` still has to: of a stream how it is read, of spans what
+    training would do to them.
+    """
+    if corpus is None:
+        _tell_begun(next(batches(source, layout, arguments.stream)), layout)
+    elif layout.kind.has_spans:
+        tell_moved(model, corpus)
 
 
 def _corpora(

@@ -123,3 +123,11 @@ def test_one_label_shows_no_scheme(name, label):
     one = corpus._replace(y=[[label] * len(labels) for labels in corpus.y])
     found = with_source_layout(one, layout).layout
     assert (found.scheme, found.spelling) == (None, None)
+
+
+def test_sentences_without_labels_hide_no_scheme(tmp_path, capsys):
+    rows = [{"tokens": ["Ann", "Lee"], "ner_tags": y} for y in (["B-X", "I-X"], None)]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows * 4))
+    code, _, err = run(capsys, "train", path, "--dry-run", "--force")
+    assert code == 0 and "scheme BIO" in err and "have no label" in err

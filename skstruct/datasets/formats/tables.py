@@ -94,6 +94,8 @@ def opened_table(
         if tally is not None:
             tally.structure += top.number + top.n_lines - 1
         checked = _checked(name, rows, len(top.cells))
+        if len(top.cells) > 1 and all(cell[:1] == " " for cell in top.cells[1:]):
+            checked = map(_without_spaces, checked)
         yield Table(name, between, top.cells, checked)
 
 
@@ -225,6 +227,12 @@ def _checked(name: str, rows: Iterator[Row], width: int) -> Iterator[Row]:
                 f"found {len(row.cells)}"
             )
         yield row
+
+
+def _without_spaces(row: Row) -> Row:
+    """The row without the spaces that stand behind each delimiter, as in the header."""
+    cells = (_unquoted(cell.lstrip(" "), True) for cell in row.cells[1:])
+    return row._replace(cells=[*row.cells[:1], *cells])
 
 
 def as_line(cells: Iterable[str], delimiter: str) -> str:

@@ -274,3 +274,15 @@ def test_labels_of_several_people_are_said(key, kind, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_tokens(path, format=kind)
+
+
+@pytest.mark.parametrize("mark", [",", ";"])
+def test_spaces_behind_all_marks_are_no_part_of_cells(mark, tmp_path):
+    """Also before quotation marks."""
+    text = 'sentence_id, word, tag\n0, Ann, B-P\n0, "ran", O\n1,  Bo, B-P\n'
+    path = tmp_path / "a.csv"
+    path.write_text(text.replace(",", mark))
+    X, y = read_tokens(path)
+    assert (X, y) == ([["Ann", "ran"], ["Bo"]], [["B-P", "O"], ["B-P"]])
+    path.write_text("sentence_id,word,tag\n0, Ann,B-P\n")
+    assert read_tokens(path)[0] == [[" Ann"]]  # a space of the cell's own
