@@ -29,7 +29,7 @@ from ..datasets.formats.table import BY_NAME
 from ..datasets.formats.text_files import value_of
 from .common import CommandError, tell, warn
 from .located import locating
-from .odd_labels import warn_of_odd_to_learn
+from .odd_labels import tell_broken, warn_of_odd_to_learn
 
 if TYPE_CHECKING:
     from .common import Arguments
@@ -80,6 +80,7 @@ def check_learnable(arguments: Arguments, corpus: Corpus, task: str) -> None:
     _tell_odd(corpus)
     if task == LABELS:
         warn_of_odd_to_learn(corpus)
+        tell_broken(corpus)
 
 
 def check_learned(arguments: Arguments, model: Any) -> None:

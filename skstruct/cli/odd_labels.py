@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._data.inputs import flatten
 from .._data.places import counted
-from .._data.scheme_rules import LabelTable, are_chunks
+from .._data.scheme_rules import LabelTable, are_chunks, first_fault
 from .._data.spellings import style_of
-from .common import warn
+from .common import tell, warn
 
 if TYPE_CHECKING:
     from .corpus import Corpus
@@ -129,6 +129,37 @@ def warn_of_odd_to_learn(corpus: Corpus) -> None:
         f"{'it is a label' if is_one else 'they are labels'} apart, and segments are "
         "not scored"
     )
+
+
+FEW = 10
+"""Of so many sentences one may break a scheme, and the others still show it."""
+
+
+def tell_broken(corpus: Corpus) -> None:
+    """Say where labels break the scheme that nearly all sentences have: ``I-PER`` after
+    ``O``. They are learned as they are.
+    """
+    known = {label for label in flatten(corpus.y) if isinstance(label, str)}
+    if corpus.layout is None or corpus.layout.scheme or not are_chunks(known):
+        return
+    labelled = [(i, y) for i, y in enumerate(corpus.y) if None not in y]
+    for name in ("BIO", "BIOES", "BILOU", "BMES"):
+        table = LabelTable(name)
+        try:
+            found = [(i, first_fault(name, table.parse(y))) for i, y in labelled]
+        except ValueError:
+            continue
+        faults = [(i, t) for i, t in found if t is not None]
+        if faults and FEW * len(faults) <= len(labelled):
+            i, t = faults[0]
+            label = corpus.y[i][min(t, len(corpus.y[i]) - 1)]
+            where = _place(corpus, Odd(label, 1, (i, t)))
+            n = counted(len(faults), "sentence")
+            tell(
+                f"{corpus.name}: labels are {name} but for those of {n}, such as "
+                f"{label} ({where}); --repair with -p constraints={name} rewrites them"
+            )
+            return
 
 
 def _examples(y: Any) -> dict[int, Any]:

@@ -9,6 +9,7 @@ from cli_cases import run
 
 from skstruct.cli.odd_labels import odd_labels
 from skstruct.metrics import token_report
+from skstruct.schemes import convert_scheme
 
 STRAY = "Ann B-PER B-PER\nleft O O\n\nBob B-PER B-PER\nran 0 O\n\n"
 
@@ -161,3 +162,30 @@ def test_gold_and_predicted_labels_in_two_spellings_are_named(
     code, _, err = run(capsys, "evaluate")
     assert code == 0 and err.count("no scores of segments") == 1
     assert f"gold labels are spelled as {gold}, the predicted labels as {said};" in err
+
+
+@pytest.mark.parametrize("scheme", ["BIO", "BIOES", "BILOU", "BMES"])
+def test_a_sentence_that_breaks_the_scheme_is_named_and_repaired(
+    scheme, tmp_path, capsys
+):
+    """The advice is tried; where many break it, they have another one."""
+    good = convert_scheme([["B-X", "I-X", "I-X", "O", "B-Y"]], "BIO", scheme)[0]
+    inner = next(label for label in good[1:] if label != "O")
+    bad = ["O", inner, "O", "O", "O"]
+    path = tmp_path / "a.conll"
+    for n_bad, is_said in ((0, False), (1, True), (5, False)):
+        rows = [bad] * n_bad + [good] * 12
+        path.write_text(
+            "\n".join("".join(f"w {label}\n" for label in each) for each in rows)
+        )
+        code, _, err = run(capsys, "train", path, "--dry-run")
+        said = (
+            f"labels are {scheme} but for those of 1 sentence, such as {inner} (line "
+        )
+        assert code == 0 and (said in err) == is_said, err
+    path.write_text(
+        "\n".join("".join(f"w {t}\n" for t in each) for each in [bad, *[good] * 12])
+    )
+    more = "-m", tmp_path / "m", "--repair", "-p", f"constraints={scheme}"
+    code, _, err = run(capsys, "train", path, "-a", "perceptron", *more)
+    assert code == 0 and "repaired" in err
