@@ -12,6 +12,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from ._taggers.segmenter import Segmenter
 from ._taggers.span_tagger import SpanTagger
 from ._words.kbest_reranker import KBestReranker
 from ._words.word_segmenter import WordSegmenter
+from .features.templates import FeatureTemplates
 
 _WORDS = [
     ["the", "dog", "barks"],
@@ -38,7 +40,8 @@ _WORDS = [
     ["dog"],
 ]
 _TAGS = [["D", "N", "V"], ["D", "N", "V", "R"], ["D", "N", "V"], ["N"]]
-_TEXTS = ["thedogbarks", "acatsleepshere", "thecatbarks", "dog"]
+# where white space is, a word ends
+_TEXTS = ["thedog barks", "acatsleepshere", "thecatbarks", "dog"]
 _LINES = ["The dog barks.", "Ann sleeps."]
 _SPANS = [[(4, 7, "PET")], [(0, 3, "PERSON")]]
 _TREES = [
@@ -56,16 +59,18 @@ def _many_labels() -> tuple[list[list[str]], list[list[str]]]:
 
 
 def _use(estimator: Any, X: Any, y: Any, folder: str, *more: str) -> None:
-    """Train, save and load a model, predict, and call the methods named ``more``."""
+    """Train, save and load a model, predict, and call the methods named ``more``.
+
+    A single sequence, as a service is asked for, has kernels of its own.
+    """
     estimator.fit(X, y)
     path = pathlib.Path(folder, "model")
     estimator.save(path)
-    for model in (estimator, load(path)):
-        model.predict(X)
+    for model, n in product((estimator, load(path)), (len(X), 1)):
+        model.predict(X[:n])
         for name in more:
-            getattr(model, name)(
-                *((X, y) if name in ("partial_fit", "sequence_log_proba") else (X,))
-            )
+            takes_y = name in ("partial_fit", "sequence_log_proba")
+            getattr(model, name)(X[:n], *([y[:n]] if takes_y else []))
 
 
 def _rows(kind: Callable[[np.ndarray], Any]) -> list[Any]:
@@ -81,31 +86,37 @@ def _jobs() -> dict[str, list[tuple[Any, ...]]]:
     sums = "predict_marginals", "predict_posterior", "sequence_log_proba"
     words = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%suffix2[0,0]", "B"]
     pairs = [[(w, w[0]) for w in x] for x in _WORDS]
-    trees = [list(zip(x, t)) for x, t in zip(_WORDS, _TAGS)]
+    tagged = [list(zip(x, t)) for x, t in zip(_WORDS, _TAGS)]
+    listed = FeatureTemplates(
+        [*words, "U3:%lex_pet[0,0]"], lexicons={"pet": ["dog", "cat"]}
+    )
     dicts = [[{"w": w, "n": len(w)} for w in x] for x in _WORDS]
     plain = _WORDS, _TAGS
     penalties: list[Any] = sorted(filter(None, PENALTIES))
     return {
-        "perceptron": [(StructuredPerceptron(words, **online), *plain)],
+        "perceptron": [
+            (StructuredPerceptron(words, **online), *plain, "predict_kbest")
+        ],
         "perceptron, k best and further training": [
             (StructuredPerceptron(words, **online), *plain, *lists, "partial_fit")
         ],
         "passive-aggressive": [(PassiveAggressiveTagger(words, **online), *plain)],
         "conditional random field": [
-            (L1CRF(words, random_state=0), *plain, *sums),
+            (L1CRF(words, random_state=0), *plain, *sums, "predict_kbest"),
             (L1CRF(random_state=0), _WORDS * 8, _TAGS * 8),  # long lists of weights
         ],
         "columns and ready-made features": [
             (StructuredPerceptron("auto", **online), pairs, _TAGS),
-            (StructuredPerceptron("auto", **online), dicts, _TAGS),
-            (L1CRF("auto", random_state=0), dicts, _TAGS),
+            (StructuredPerceptron("auto", **online), dicts, _TAGS, "predict_kbest"),
+            (L1CRF("auto", random_state=0), dicts, _TAGS, "predict_kbest"),
+            (StructuredPerceptron(listed, **online), *plain),
         ],
         "rows of numbers": [
-            (learner, _rows(kind), _TAGS)
+            (learner, _rows(kind), _TAGS, "predict_kbest", *methods)
             for kind in (np.asarray, sparse.csr_array)
-            for learner in (
-                StructuredPerceptron("auto", **online),
-                L1CRF("auto", random_state=0),
+            for learner, *methods in (
+                (StructuredPerceptron("auto", **online),),
+                (L1CRF("auto", random_state=0), "predict_marginals"),
             )
         ],
         "penalties and noise": [
@@ -124,18 +135,24 @@ def _jobs() -> dict[str, list[tuple[Any, ...]]]:
             (StructuredPerceptron(words, order=2, **online), *plain, *lists)
         ],
         "many labels": [
-            (StructuredPerceptron(words, **online), *_many_labels()),
-            (L1CRF(words, random_state=0), *_many_labels(), *sums),
+            (StructuredPerceptron(words, **online), *_many_labels(), "predict_kbest"),
+            (L1CRF(words, random_state=0), *_many_labels(), *sums, "predict_kbest"),
         ],
         "segmenter of characters": [
-            (Segmenter(StructuredPerceptron("char", **online)), _TEXTS, _WORDS)
+            (Segmenter(StructuredPerceptron("char", **online)), _TEXTS, _WORDS),
+            (Segmenter(StructuredPerceptron("char", **online)), _TEXTS, tagged),
+            (
+                Segmenter(L1CRF("char", random_state=0)),
+                _TEXTS,
+                _WORDS,
+                "predict_segment_proba",
+            ),
         ],
         "spans of text": [
-            (
-                SpanTagger(StructuredPerceptron(**online)),
-                _LINES,
-                _SPANS,
-                "predict_kbest",
+            (SpanTagger(learner), _LINES, _SPANS, "predict_kbest", *methods)
+            for learner, *methods in (
+                (StructuredPerceptron(**online),),
+                (L1CRF(random_state=0), "predict_segment_proba"),
             )
         ],
         "averages and shards": [
@@ -155,7 +172,14 @@ def _jobs() -> dict[str, list[tuple[Any, ...]]]:
         "segmenter of words": [
             (WordSegmenter(beam_size=2, **online), _TEXTS, _WORDS, "predict_kbest")
         ],
-        "parser": [(ShiftReduceParser(beam_size=2, **online), trees, _TREES)],
+        "parser": [
+            (
+                ShiftReduceParser(beam_size=2, **online),
+                tagged,
+                _TREES,
+                "predict_kbest",
+            )
+        ],
         "re-ranker": [
             (
                 KBestReranker(

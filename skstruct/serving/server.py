@@ -102,6 +102,8 @@ def new_server(
         number = getattr(error, "errno", None)
         said = getattr(error, "strerror", str(error))
         raise OSError(number, said, f"{host}, port {port}") from None
+    except RuntimeError as error:  # of memory, or of processes a container may have
+        raise MemoryError(f"{threads} threads: {error}") from None
     for each in sockets.values():
         each.channel_class = channel
     return server

@@ -11,10 +11,24 @@ import pytest
 from cli_cases import run
 from forking_server import drop_privileges
 from numba import config
+from sklearn.base import clone
 
 import skstruct
+from skstruct import (
+    L1CRF,
+    BaggingShuffleAverager,
+    CalibratedTagger,
+    FeatureTemplates,
+    KBestReranker,
+    Segmenter,
+    ShiftReduceParser,
+    SpanTagger,
+    StructuredPerceptron,
+    WordSegmenter,
+)
 from skstruct._core import kernel_folders
 from skstruct._core.compile import cache_counts
+from skstruct.datasets import load_chunking
 
 ROOT = pathlib.Path(skstruct.__file__).resolve().parent.parent
 SCRIPT = """
@@ -23,6 +37,77 @@ from skstruct._core.compile import cache_counts
 skstruct.warm_up()
 print(*cache_counts())
 """
+
+
+SERVED = """
+import sys
+import skstruct
+from skstruct._core.compile import cache_counts
+from skstruct.serving.service import loaded
+
+skstruct.warm_up(all=sys.argv[1] == "all")
+for path in sys.argv[2:]:
+    before = sum(cache_counts())
+    loaded({"model": path})
+    if sum(cache_counts()) > before:
+        print(path)
+"""
+
+
+def served_models():
+    """A model of each family that the service answers for, by its name."""
+    X, y = [part[:40] for part in load_chunking()]
+    words = [[word for word, _ in x] for x in X]
+    dicts = [[{"w": word, "n": len(word)} for word in x] for x in words]
+    rows = [[[len(word) * 1.0, 0.5] for word in x] for x in words]
+    trees = [[(k, "x") for k in range(len(x))] for x in X]
+    texts = [" ".join(x) for x in words]
+    spans = [[(0, len(x[0]), f"T{k % 3}")] for k, x in enumerate(words)]
+    nested = [[*row, (0, len(text), "ALL")] for row, text in zip(spans, texts)]
+    lines = ["".join(x) for x in words]
+    tagged = [[(word, "T") for word in x] for x in words]
+    templates = FeatureTemplates(["U:%lex_a[0,0]", "B"], lexicons={"a": ["the"]})
+    online = {"max_iter": 1, "random_state": 0}
+    perceptron = StructuredPerceptron(**online)
+    crf = L1CRF(max_iter=5, random_state=0)
+    return {
+        "perceptron": perceptron.fit(words, y),
+        "perceptron-columns": clone(perceptron).fit(X, y),
+        "perceptron-dicts": clone(perceptron).fit(dicts, y),
+        "perceptron-rows": clone(perceptron).fit(rows, y),
+        "perceptron-lexicon": StructuredPerceptron(templates, **online).fit(words, y),
+        "averaged": BaggingShuffleAverager(perceptron, 2, random_state=0).fit(words, y),
+        "crf": crf.fit(words, y),
+        "crf-columns": clone(crf).fit(X, y),
+        "crf-dicts": clone(crf).fit(dicts, y),
+        "crf-rows": clone(crf).fit(rows, y),
+        "calibrated": CalibratedTagger(perceptron, cv=2).fit(words, y),
+        "spans": SpanTagger(perceptron).fit(texts, spans),
+        "spans-crf": SpanTagger(crf).fit(texts, spans),
+        "nested": SpanTagger(crf, overlap="by-type").fit(texts, nested),
+        "segmenter": Segmenter(perceptron).fit(lines, words),
+        "segmenter-crf": Segmenter(crf).fit(lines, words),
+        "joint": Segmenter(perceptron).fit(lines, tagged),
+        "words": WordSegmenter(**online).fit(lines, words),
+        "parser": ShiftReduceParser(**online).fit(X, trees),
+        "reranker": KBestReranker(perceptron, cv=2, **online).fit(words, y),
+    }
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_service_compiles_nothing_more(tmp_path):
+    """What ``compile`` has compiled, or ``compile --all``, is all that a start of
+    ``serve`` needs: a container where nothing can be written is ready at once.
+    """
+    models = served_models()
+    for name, model in models.items():
+        model.save(tmp_path / name)
+    for what, names in ("", ["perceptron"]), ("all", models):
+        paths = [str(tmp_path / name) for name in names]
+        command = [sys.executable, "-c", SERVED, what, *paths]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert done.stdout == ""
 
 
 def _as_somebody_else(folder):

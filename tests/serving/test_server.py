@@ -151,6 +151,19 @@ def test_long_bodies_without_a_temporary_folder(tagger, monkeypatch):
         assert ask(address, [body]) == [(200, model.predict(many))]
 
 
+def test_threads_that_cannot_be_started(monkeypatch):
+    """Of a small memory, or of few processes, a plain error tells."""
+
+    def refused(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(
+        "waitress.task.ThreadedTaskDispatcher.start_new_thread", refused
+    )
+    with pytest.raises(MemoryError, match="4 threads: can't start new thread"):
+        server.new_server(lambda *_: [], port=0, max_bytes=100)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
 @pytest.mark.parametrize(("files", "most"), [(1, 1), (400, 400), (10**6, 1000)])
 def test_connections_leave_files_to_others(files, most, monkeypatch):
