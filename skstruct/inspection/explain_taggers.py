@@ -76,16 +76,16 @@ class Seen(NamedTuple):
 
 @contextmanager
 def of_one_sequence(model: Any, sequence: Any) -> Iterator[None]:
-    """Let errors inside, which say that a sequence is none, say so in other words where
-    it is a list of sequences.
+    """Let errors inside, which say that a sequence is none, say what it may be where
+    the model predicts it: a list of sequences.
     """
     try:
         yield
-    except PlaceError:
+    except PlaceError as error:
         if not isinstance(sequence, str) and _is_corpus(model, sequence):
             raise ValueError(
                 "expected one sequence, got a list of them; give one element of "
-                "it, such as X[0]"
+                f"it, such as X[0]; or, if it is one sequence: {error}"
             ) from None
         raise
 
