@@ -56,7 +56,7 @@ MORE = {
 
 NO_PATHS = set(
     "N K NAME=VALUE NAME SHARE FORMAT LIST COLUMN SEP PREFIX P S D R ADDRESS LABEL TEXT "
-    "SCHEME FILE=TYPES SITE".split()
+    "SCHEME FILE=TYPES SITE KEY".split()
 )
 """Metavars of what is no path."""
 
