@@ -120,7 +120,20 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         numbers = _numbers(X)
         check_some(len(numbers.numbers))
         self._know(TransformerReads.of(numbers), numbers[:0])
+        self._note_settings()
         return self
+
+    def _note_settings(self) -> None:
+        self._settings = self.get_params()
+
+    def _check_settings(self) -> None:
+        for name, value in vars(self).get("_settings", {}).items():
+            now = getattr(self, name)
+            if now != value:
+                raise ValueError(
+                    f"{name}={now!r:.80} differs from that of the fit, {value!r}; set it "
+                    "back, or fit again"
+                )
 
     def _know(self, reads: TransformerReads, nothing: BlockCorpus) -> None:
         """Keep what is read, and tokens of its kind without any rows."""
@@ -162,6 +175,7 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
             so on to those of the last; then differences, then boundaries.
         """
         check_is_fitted(self)
+        self._check_settings()
         found = _numbers(X)
         if not found.numbers:
             found = self._nothing.empty(found.lengths)
@@ -241,6 +255,7 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         ndarray of str, object
         """
         check_is_fitted(self)
+        self._check_settings()
         if input_features is None:
             known = self._reads.names
             input_features = (

@@ -1,5 +1,7 @@
 """Windows: what doing it by hand would give."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -104,3 +106,26 @@ def test_what_windows_refuse():
         Window().fit(X).get_feature_names_out(["a"])
     with pytest.raises(NotFittedError):
         Window().transform(X)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("before", 2), ("after", 0), ("deltas", True), ("boundary", False)],
+)
+def test_columns_are_those_of_the_fit(name, value):
+    rows, labels = [np.eye(3), np.eye(3)[:2]], [["a", "b", "a"], ["a", "b"]]
+    pipeline = make_pipeline(Window(), StructuredPerceptron()).fit(rows, labels)
+    wide = pipeline[0].transform(rows).matrix
+    reason = f"{name}={value} differs from that of the fit"
+    for each in pipeline, pickle.loads(pickle.dumps(pipeline)):
+        each[0].set_params(**{name: value})
+        again = pickle.loads(pickle.dumps(each))
+        for refused in (
+            lambda each=each: each.predict(rows),
+            lambda again=again: again.predict(rows),
+            lambda again=again: again[0].get_feature_names_out(),
+        ):
+            with pytest.raises(ValueError, match=reason):
+                refused()
+        each[0].set_params(**{name: Window().get_params()[name]})
+        np.testing.assert_array_equal(each[0].transform(rows).matrix, wide)
