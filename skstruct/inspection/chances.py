@@ -7,7 +7,8 @@ logistic regression of right against each kind gives the ratios of their densiti
 how probable it is that one annotation is of a kind follows from its share [1]_. The
 shares cannot be learned by maximum likelihood: errors among what is observed are taken
 for right as far as they are not expected. They follow from where what is right hardly
-is [2]_.
+is [2]_; what is right and looks wrong is drawn from the probabilities of the models,
+and subtracted.
 
 With little data the regression is what the odds of the model say (`prior`); it learns
 from the data where these are wrong, as of words that the model has not seen.
@@ -55,6 +56,36 @@ STRENGTH = 1.0
 """Weight of the squared distance between the regression and its prior."""
 
 
+class Kind(NamedTuple):
+    """Planted errors of a kind.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (m, d)
+        Their features.
+    is_systematic : bool
+        Whether somebody made them who misunderstood something.
+    """
+
+    rows: Floats
+    is_systematic: bool = False
+
+
+class Ambiguous(NamedTuple):
+    """Annotations that are right and may look wrong, drawn from models.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (m, d)
+        Their features.
+    weight : ndarray of shape (m,)
+        How many of each there are probably.
+    """
+
+    rows: Floats
+    weight: Floats
+
+
 class Mixture(NamedTuple):
     """The facts about n annotations and K kinds of errors.
 
@@ -62,18 +93,19 @@ class Mixture(NamedTuple):
     ----------
     observed : ndarray of shape (n, d)
         Features of the annotations.
-    planted : list of K ndarrays of shape (m, d)
-        Features of the errors planted, by kind.
+    planted : list of K Kind
     prior : ndarray of shape (d + 1, K)
         What a unit of each feature adds to the log-ratio of the densities of each kind
         and of what is right, before anything is learned; the last row is added always.
+    ambiguous : Ambiguous, optional
     usual : float
         Share of each kind before anything is seen.
     """
 
     observed: Floats
-    planted: list[Floats]
+    planted: list[Kind]
     prior: Floats
+    ambiguous: Ambiguous | None = None
     usual: float = USUAL
 
 
@@ -87,22 +119,23 @@ def chances_of(mixture: Mixture) -> Floats:
     """
     from threadpoolctl import threadpool_limits  # which scikit-learn brings along
 
-    if not len(mixture.observed):
+    if not len(mixture.observed) or not mixture.planted:
         return np.zeros((0, len(mixture.planted)))
     with threadpool_limits(1):  # products of narrow matrices gain nothing by more
         return _chances(mixture)
 
 
 def _chances(mixture: Mixture) -> Floats:
+    """Estimate the regression and the shares in turn, for n > 0."""
     n = len(mixture.observed)
     kinds = len(mixture.planted)
     learned = _spread(mixture.observed, MOST)
-    planted = [_spread(each, MOST // 2) for each in mixture.planted]
+    planted = [_spread(each.rows, MOST // 2) for each in mixture.planted]
     rows = np.vstack([learned, *planted])
     mean = rows.mean(axis=0)
     deviation = np.maximum(rows.std(axis=0), 1e-6)
     rows = (rows - mean) / deviation
-    every = (mixture.observed - mean) / deviation
+    counts = _Counts(mixture, planted, mean, deviation)
     slopes, always = mixture.prior[:-1], mixture.prior[-1]
     centre = np.vstack([slopes * deviation[:, None], mean @ slopes + always])
     share = np.full(kinds, mixture.usual)
@@ -118,35 +151,80 @@ def _chances(mixture: Mixture) -> Floats:
         target[: len(learned), 1:] = wrong
         size = np.maximum(target.sum(axis=0), 1e-9)
         weights = _regression(rows, target, weights, centre, np.log(size[1:] / size[0]))
-        counted = _counted(every, rows[len(learned) :], known - 1, weights, share)
+        counted = counts.shares(weights, share)
         share = np.minimum(counted + min(unseen, mixture.usual), MOST_SHARE)
     most = min(counted.sum() + kinds * unseen, 1.0)
-    return _between(every, weights, share, counted.sum(), most)
+    return _between(counts.observed, weights, share, counted.sum(), most)
 
 
-def _counted(
-    observed: Floats,
-    planted: Floats,
-    kind: NDArray[np.int64],
+class _Counts:
+    """Counts the annotations that are as suspicious as planted errors.
+
+    Parameters
+    ----------
+    mixture : Mixture
+    planted : list of K ndarrays of shape (m, d)
+        The planted errors that are used.
+    mean, deviation : ndarray of shape (d,)
+        Of the features, which are standardised.
+    """
+
+    def __init__(
+        self, mixture: Mixture, planted: list[Floats], mean: Floats, deviation: Floats
+    ) -> None:
+        self.observed = (mixture.observed - mean) / deviation
+        self._planted = [(each - mean) / deviation for each in planted]
+        self._kinds = mixture.planted
+        self._ambiguous = mixture.ambiguous
+        if self._ambiguous is not None:
+            rows = (self._ambiguous.rows - mean) / deviation
+            self._ambiguous = self._ambiguous._replace(rows=rows)
+
+    def shares(self, weights: Floats, share: Floats) -> Floats:
+        """Estimate the share of each kind among the annotations, (K,).
+
+        Of the errors of a kind a half are at least as suspicious as the median of those
+        planted, a quarter as the upper quartile; what is right hardly is, but for what
+        is ambiguous. So the number of annotations beyond each quantile, less those that
+        are ambiguous, estimates the share [2]_. Of errors made at random, which look as
+        planted, the least estimate counts; of systematic ones, which are learned to a
+        degree that nobody knows, the mean. An annotation is suspicious of a kind by its
+        density against that of all else.
+        """
+        parts = np.array(PARTS)
+        beyond = [
+            np.quantile(_against(rows, weights, share)[:, k], 1.0 - parts)
+            if len(rows)
+            else np.full(len(parts), np.inf)
+            for k, rows in enumerate(self._planted)
+        ]
+        n = _beyond(self.observed, None, beyond, weights, share)
+        if self._ambiguous is not None:
+            n -= _beyond(*self._ambiguous, beyond, weights, share)
+        estimates = n / parts / len(self.observed)
+        found = [
+            each.mean() if kind.is_systematic else each.min()
+            for kind, each in zip(self._kinds, estimates)
+        ]
+        is_known = np.array([len(rows) > 0 for rows in self._planted])
+        return np.where(is_known, np.maximum(found, 0.0), share)
+
+
+def _beyond(
+    rows: Floats,
+    mass: Floats | None,
+    limits: list[Floats],
     weights: Floats,
     share: Floats,
 ) -> Floats:
-    """Estimate the share of each kind among the annotations, (K,).
-
-    Of the errors of a kind a half are at least as suspicious as the median of those
-    planted, a quarter as the upper quartile; what is right hardly is. The number of
-    annotations beyond each quantile bounds the share, and the least bound counts [2]_.
-    An annotation is suspicious of a kind by its density against that of all else.
+    """Count the rows that are at least as suspicious as the limits of each kind, each by
+    its mass, (K, number of limits).
     """
-    parts = np.array(PARTS)
-    against = _against(observed, weights, share)
-    of_planted = _against(planted, weights, share)
-    found = share.copy()
-    for k in np.unique(kind).tolist():
-        beyond = np.quantile(of_planted[kind == k, k], 1.0 - parts)
-        n = (against[:, k, None] >= beyond).sum(axis=0)
-        found[k] = (n / parts).min() / len(observed)
-    return found
+    against = _against(rows, weights, share)
+    count = np.ones(len(rows)) if mass is None else mass
+    return np.array(
+        [count @ (against[:, k, None] >= limit) for k, limit in enumerate(limits)]
+    )
 
 
 def _against(rows: Floats, weights: Floats, share: Floats) -> Floats:

@@ -33,6 +33,12 @@ MINORITY = 0.1, 0.4
 MOST_LEARNED = 0.95
 """Largest probability that a model gives to what it has learned of an error."""
 
+UNLEARNED = 0.2
+"""Share of systematic errors of which a model has learned nothing."""
+
+LONGER = 0.05
+"""Share of spans of several tokens from which on these may be shortened."""
+
 CUT = 1, 2, 3
 """Characters that a span may lose at its end."""
 
@@ -117,6 +123,7 @@ def learned(
     """
     n = len(facts.given)
     level = share * draw.uniform(size=n) ** 2
+    level *= draw.uniform(size=n) >= UNLEARNED
     here = np.minimum(level * np.exp(draw.normal(size=n)), MOST_LEARNED)
     best = np.maximum(facts.other_type, facts.other_boundary)
     lead = np.maximum(np.maximum(best, facts.nothing) - facts.given, 1e-9)
@@ -139,6 +146,17 @@ def other_ends(evidence: Evidence, places: Places, draw: Any) -> Facts:
     facts = evidence.facts(places._replace(start=start, end=end))
     taught = learned(facts, SHARES[0], 0, draw)[0]
     return _either(draw.uniform(size=len(way)) < 0.5, taught, facts)
+
+
+def shortened(evidence: Evidence, places: Places, draw: Any) -> Facts:
+    """Describe spans of several tokens that lost the last one, as a share of them does,
+    unless such spans are rare.
+    """
+    ways, fits = _ways(evidence, places)
+    longer = fits[:, 1] & (fits[:, 1].mean() >= LONGER)
+    facts = evidence.facts(places._replace(end=ways[:, 1, 1]).take(longer))
+    share = draw.uniform(*SHARES, size=len(facts.given))
+    return learned(facts, share, 0, draw)[0]
 
 
 def _ways(evidence: Evidence, places: Places) -> tuple[Ints, Flags]:
@@ -167,8 +185,7 @@ def _ways(evidence: Evidence, places: Places) -> tuple[Ints, Flags]:
     before = some & (text[first - 1] == places.text)
     fits = np.stack([longer, longer, before, some & (text[behind] == places.text)], 1)
     for k in range(4):
-        way = places._replace(start=ways[:, k, 0], end=ways[:, k, 1])
-        fits[:, k] &= ~corpus.meet_others(way, n_own=1)
+        fits[:, k] &= corpus.number_met(ways[:, k, 0], ways[:, k, 1]) <= 1
     return ways, fits
 
 

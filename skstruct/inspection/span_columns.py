@@ -203,9 +203,9 @@ class SpanCorpus:
         meets = self.found.end[k] > places.start[row]
         return k[meets], row[meets]
 
-    def meet_others(self, places: Places, n_own: int = 0) -> Flags:
-        """Tell which spans share a character with more than n_own of the given ones."""
-        return self._of_given.count(places.start, places.end) > n_own
+    def number_met(self, start: Ints, end: Ints) -> Ints:
+        """Return how many of the given spans share a character with parts of the text."""
+        return self._of_given.count(start, end)
 
 
 class Covered:

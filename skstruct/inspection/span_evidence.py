@@ -70,6 +70,9 @@ class Facts(NamedTuple):
         its place; of the best one that meets it and has other ends; of no span there.
     least_inside : ndarray
         The least probability that a token of it is in a span.
+    beside : ndarray
+        The largest such probability of the tokens before and behind it, as far as these
+        are in no other span.
     type_odds : ndarray
         Log-odds of the best other type against the given one, by `TypeVotes`.
     confused : ndarray
@@ -100,6 +103,7 @@ class Facts(NamedTuple):
     other_boundary: Floats
     nothing: Floats
     least_inside: Floats
+    beside: Floats
     type_odds: Floats
     confused: Floats
     seen: Ints
@@ -147,6 +151,7 @@ FEATURES = (
     "other boundary",
     "nothing",
     "least inside",
+    "beside",
     "type odds",
     "confused",
     "seen",
@@ -181,6 +186,7 @@ def features_of(facts: Facts) -> Floats:
             log(facts.other_boundary),
             nothing,
             log(facts.least_inside),
+            log(facts.beside),
             facts.type_odds,
             np.log(facts.confused),
             np.log1p(facts.seen),
@@ -379,6 +385,7 @@ class Evidence:
             other_boundary=other,
             nothing=np.maximum(nothing, 0.0),
             least_inside=by_row(np.minimum, inside, row, n, 1.0),
+            beside=self._beside(places, first, stop),
             type_odds=odds,
             confused=np.where(rival < 0, 1.0, self._confused[places.label, rival]),
             seen=by_row(np.minimum, self._seen[t], row, n, 0),
@@ -404,6 +411,24 @@ class Evidence:
             shapes=facts.shapes - is_given,
             shapes_rejected=facts.shapes_rejected - rejected,
         )
+
+    def _beside(self, places: Places, first: Ints, stop: Ints) -> Floats:
+        """Compute the largest probability of the tokens before and behind spans that
+        they are in a span, (n,), as far as no other given span has them.
+        """
+        corpus = self.corpus
+        met = corpus.number_met(places.start, places.end)
+        found = np.zeros(len(first))
+        for t in first - 1, stop:
+            row = np.flatnonzero((t >= 0) & (t < len(corpus.token_text)))
+            row = row[corpus.token_text[t[row]] == places.text[row]]
+            near = t[row]
+            start = np.minimum(places.start[row], corpus.token_start[near])
+            end = np.maximum(places.end[row], corpus.token_end[near])
+            free = corpus.number_met(start, end) == met[row]
+            row = row[free]
+            found[row] = np.maximum(found[row], corpus.inside[near[free]])
+        return found
 
     def are_given(self, places: Places) -> Flags:
         """Tell which spans are given with their labels."""

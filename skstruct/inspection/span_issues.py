@@ -8,11 +8,11 @@ rejects is always a finding; its chance says where it stands in the list.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .chances import Floats, Mixture, chances_of
+from .chances import Ambiguous, Floats, Kind, Mixture, chances_of
 from .findings import Finding
 from .planted_errors import (
     MOST,
@@ -24,6 +24,7 @@ from .planted_errors import (
     other_types,
     repeated_shapes,
     repeated_types,
+    shortened,
     superfluous,
 )
 from .span_columns import Flags, Judged, Places
@@ -36,6 +37,7 @@ from .span_evidence import (
     features_of,
     missing_features_of,
 )
+from .type_votes import believed
 
 LISTED = 0.02
 """Chance of an error from which on something is a finding, whatever the model prefers."""
@@ -43,18 +45,43 @@ LISTED = 0.02
 CERTAIN = 0.5
 """Probability from which on a span that is missing is one, whatever its chance."""
 
+RARE = 0.005
+"""Probability from which on a span that is found counts as one that may be right."""
+
 KINDS = "other type", "other boundary", "superfluous"
 """Kinds of errors in spans that are given."""
 
-PLANTED: tuple[tuple[str, Callable[..., Facts], str], ...] = (
-    ("other type", other_types, "type odds"),
-    ("other type", repeated_types, "type odds"),
-    ("other boundary", other_ends, "other boundary"),
-    ("other boundary", cut_ends, "other boundary"),
-    ("superfluous", superfluous, "nothing"),
-    ("superfluous", repeated_shapes, "nothing"),
+
+class Plant(NamedTuple):
+    """A way to plant errors.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    plant : callable
+        What plants them.
+    feature : str
+        The feature that speaks for such an error.
+    is_systematic : bool
+    """
+
+    kind: str
+    plant: Callable[..., Facts]
+    feature: str
+    is_systematic: bool = False
+
+
+PLANTED = (
+    Plant("other type", other_types, "type odds"),
+    Plant("other type", repeated_types, "type odds", True),
+    Plant("other boundary", other_ends, "other boundary"),
+    Plant("other boundary", shortened, "other boundary", True),
+    Plant("other boundary", cut_ends, "other boundary"),
+    Plant("superfluous", superfluous, "nothing"),
+    Plant("superfluous", repeated_shapes, "nothing", True),
 )
-"""Kind of error, what plants it, and the feature that speaks for it."""
+"""The ways to plant errors in spans that are given."""
 
 USUAL_MISSING = 0.01
 """The same of spans that are missing, among those that are given."""
@@ -75,21 +102,30 @@ def _wrong(evidence: Evidence, draw: Any) -> Iterator[Finding]:
     if not len(facts.given):
         return
     chosen = chosen_places(evidence, draw)
-    rows = [features_of(plant(evidence, chosen, draw)) for _, plant, _ in PLANTED]
+    rows = [features_of(each.plant(evidence, chosen, draw)) for each in PLANTED]
     used = [k for k, each in enumerate(rows) if len(each)]
     prior = np.zeros((len(FEATURES) + 1, len(used)))
     prior[FEATURES.index("given")] = -1.0
     for column, k in enumerate(used):
-        prior[FEATURES.index(PLANTED[k][2]), column] = 1.0
-    mixture = Mixture(features_of(facts), [rows[k] for k in used], prior)
+        prior[FEATURES.index(PLANTED[k].feature), column] = 1.0
+    kinds = [Kind(rows[k], PLANTED[k].is_systematic) for k in used]
+    mixture = Mixture(features_of(facts), kinds, prior, _ambiguous(evidence))
     chances = np.zeros((len(facts.given), len(KINDS)))
     for k, chance in zip(used, chances_of(mixture).T):
-        chances[:, KINDS.index(PLANTED[k][0])] += chance
+        chances[:, KINDS.index(PLANTED[k].kind)] += chance
     total = np.minimum(chances.sum(axis=1), 1.0)
     listed = (total >= LISTED) | facts.are_rejected | facts.cuts
     for k in np.flatnonzero(listed).tolist():
         found = _finding(evidence, k, chances[k])
         yield found._replace(score=float(total[k]), chance=float(total[k]))
+
+
+def _ambiguous(evidence: Evidence) -> Ambiguous:
+    """Return the spans that models believe in, and prefer something else to."""
+    p = evidence.corpus.probability
+    facts = evidence.facts(evidence.corpus.found.take((p >= RARE) & (p < CERTAIN)))
+    weight = believed(facts.given, facts.other_type, facts.type_odds)
+    return Ambiguous(features_of(facts), weight)
 
 
 def _finding(evidence: Evidence, k: int, chances: Floats) -> Finding:
@@ -159,15 +195,15 @@ def _missing(evidence: Evidence, draw: Any) -> Iterator[Finding]:
         groups = Groups([strings[k] for k in repeated.tolist()], 1)
         drawn = repeated[groups.drawn(min(len(strings), MOST), draw)[0]]
         planted.append(missing_features_of(left_out(of_known.take(drawn), draw)))
-    planted = [rows for rows in planted if len(rows)]
-    if not planted:
+    kinds = [Kind(rows) for rows in planted if len(rows)]
+    if not kinds:
         return
     share = (known.sum() + 1.0) / free.sum()
-    prior = np.zeros((len(MISSING) + 1, len(planted)))
+    prior = np.zeros((len(MISSING) + 1, len(kinds)))
     prior[MISSING.index("found")] = 1.0
     prior[-1] = -np.log(share)
     usual = min(USUAL_MISSING * share, 0.25)
-    chances = chances_of(Mixture(observed, planted, prior, usual)).sum(axis=1)
+    chances = chances_of(Mixture(observed, kinds, prior, usual=usual)).sum(axis=1)
     p = facts.given[free]
     rows = np.flatnonzero(free)
     for k in np.flatnonzero((chances >= LISTED) | (p > CERTAIN)).tolist():

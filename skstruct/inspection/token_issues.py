@@ -18,14 +18,14 @@ from scipy import sparse
 from scipy.special import ndtr
 
 from .._data.elements import word_of
-from .chances import Floats, Mixture, chances_of
+from .chances import Ambiguous, Floats, Kind, Mixture, chances_of
 from .error_lists import around
 from .findings import Finding
 from .out_of_fold import OutOfFold
-from .planted_errors import MINORITY, MOST_LEARNED
+from .planted_errors import MINORITY, MOST_LEARNED, UNLEARNED
 from .span_evidence import LEAST, OFTEN, USUALLY_REJECTED, shape_of
 from .span_issues import LISTED
-from .type_votes import PSEUDO_VOTES_OF_STRING, UNSURE
+from .type_votes import PSEUDO_VOTES_OF_STRING, UNSURE, believed
 
 Ints = NDArray[np.int64]
 
@@ -33,6 +33,9 @@ Matrix: TypeAlias = sparse.csr_matrix
 
 PLANTED = 2_000
 """Systematic errors that are planted."""
+
+LIKELIEST = 4
+"""Labels of a token that may be right."""
 
 PSEUDO_VOTES = 0.1
 """Words that have each label before any is seen."""
@@ -260,12 +263,26 @@ def _chances(evidence: TokenEvidence) -> Floats:
     draw = np.random.RandomState(0)
     other = given[draw.permutation(len(given))]  # as often as labels are
     random = evidence.facts(other).rows()[other != given]
-    kinds = [each for each in (random, planted_repeatedly(evidence, draw)) if len(each)]
+    planted = Kind(random), Kind(planted_repeatedly(evidence, draw), True)
+    kinds = [each for each in planted if len(each.rows)]
     prior = np.zeros((len(FEATURES) + 1, len(kinds)))
     prior[FEATURES.index("given")] = -1.0
     prior[FEATURES.index("other")] = 1.0
     observed = evidence.facts(given).rows()
-    return np.minimum(chances_of(Mixture(observed, kinds, prior)).sum(axis=1), 1.0)
+    mixture = Mixture(observed, kinds, prior, _ambiguous(evidence))
+    return np.minimum(chances_of(mixture).sum(axis=1), 1.0)
+
+
+def _ambiguous(evidence: TokenEvidence) -> Ambiguous:
+    """Return the labels that models believe in, and prefer others to."""
+    rows = []
+    weights = []
+    for label in np.argsort(-evidence.marginals, axis=1)[:, :LIKELIEST].T:
+        facts = evidence.facts(label)
+        chosen = (facts.given >= LEAST) & (facts.given < 0.5)
+        rows.append(facts.rows()[chosen])
+        weights.append(believed(facts.given, facts.other, facts.odds)[chosen])
+    return Ambiguous(np.concatenate(rows), np.concatenate(weights))
 
 
 def planted_repeatedly(evidence: TokenEvidence, draw: Any) -> Floats:
@@ -290,6 +307,7 @@ def planted_repeatedly(evidence: TokenEvidence, draw: Any) -> Floats:
     mentions = facts.same + facts.differently
     wrong = np.round(share * mentions).astype(np.int64)
     level = share * draw.uniform(size=PLANTED) ** 2
+    level *= draw.uniform(size=PLANTED) >= UNLEARNED
     learned = np.minimum(level * np.exp(draw.normal(size=PLANTED)), MOST_LEARNED)
     lead = np.maximum(facts.other - facts.given, 1e-9)
     usually = ndtr(np.log(lead / (1.0 + lead) / np.maximum(level, 1e-9)))

@@ -27,6 +27,9 @@ words.
 UNSURE = 1e-2
 """The number added to each probability of a model, since models are overconfident."""
 
+LITTLE = 5e-4
+"""The probability from which on one is told from another."""
+
 _WORDS = re.compile(r"\w+")
 
 
@@ -97,6 +100,14 @@ def rivals_of(labels: Ints, shares: Floats) -> tuple[Ints, Floats]:
     others[n, labels] = -1.0
     rival = others.argmax(axis=1)
     return rival, np.log(shares[n, rival] / shares[n, labels])
+
+
+def believed(p: Floats, other: Floats, odds: Floats) -> Floats:
+    """Estimate how often labels are given rightly: of the probability of a label and of
+    the best other one, the part that the model and the votes give it, half and half.
+    """
+    ratio = np.log(np.maximum(p, LITTLE) / np.maximum(other, LITTLE))
+    return (p + other) / (1.0 + np.exp(0.5 * (odds - ratio)))
 
 
 @lru_cache(maxsize=2**16)

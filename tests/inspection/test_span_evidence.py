@@ -80,6 +80,20 @@ def test_facts_of_many_spans_are_those_of_each(evidence, monkeypatch):
     assert np.array_equal(together, features_of(evidence.facts(places)))
 
 
+def test_what_stands_beside_a_span_may_belong_to_it(evidence):
+    """Of three tokens in a row the middle one is annotated, or the first two are."""
+    inside = np.array([0.7, 0.9, 0.8, 0.1])
+    rows = [[Span(4, 7, "PER")], [Span(0, 3, "PER"), Span(4, 7, "LOC")]]
+    given = Evidence(
+        [Judged(0, TEXT, row, None, TOKENS, inside, []) for row in rows]
+    ).given
+    assert given.beside.tolist() == [0.8, 0.0, 0.8]
+    alone = Judged(0, "Ann", [Span(0, 3, "PER")], None, [(0, 3)], inside[:1], [])
+    assert Evidence([alone, alone]).given.beside.tolist() == [0.0, 0.0]
+    shorter = facts_of(Evidence([judged(spans=[(0, 12, "PER")])]), 0, (0, 7, "PER"))
+    assert shorter.beside == 0.8  # what the given span had is free then
+
+
 def test_numbers_have_names(evidence):
     places = evidence.corpus.places([(0, Span(8, 12, "LOC"))])
     facts = evidence.facts(places)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skstruct.inspection.type_votes import TypeVotes, rivals_of
+from skstruct.inspection.type_votes import TypeVotes, believed, rivals_of
 
 LABELS = ["LOC", "ORG", "PER"]
 NAMED = [("Rome", "LOC")] * 3 + [
@@ -53,3 +53,10 @@ def test_of_a_single_label_there_is_no_rival():
     found = shares("Rome", ["LOC"], {"LOC": 1.0}, ["LOC"], [("Rome", "LOC")])
     rival, odds = rivals_of(np.array([0]), found)
     assert rival.tolist() == [-1] and odds.tolist() == [0.0]
+
+
+def test_models_and_votes_say_half_each_how_often_a_label_is_right():
+    p, other = np.array([0.2, 0.2, 0.2]), np.array([0.8, 0.8, 0.8])
+    sure, even, against = believed(p, other, np.log([1e-6, 4.0, 1e6]))
+    assert sure == pytest.approx(1.0, abs=0.01) and even == pytest.approx(0.2)
+    assert against < 0.001
