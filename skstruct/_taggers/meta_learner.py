@@ -281,13 +281,10 @@ class MetaLearner(
         Raises
         ------
         ValueError
-            If it is no instance, is frozen, or has no weights to combine.
+            If it is frozen, has no weights to combine, or has methods of its own that
+            would not be called.
         """
         template = self._template()
-        if isinstance(template, type):
-            raise ValueError(
-                f"estimator must be an instance, got the class {template.__name__}"
-            )
         frozen = isinstance(
             template, FrozenEstimator
         )  # it hands on every attribute, also those that train

@@ -479,7 +479,7 @@ class Unaware(BaseEstimator):
         (KBestReranker(), "KBestReranker cannot be used by .* inside of its base$"),
         (
             StructuredPerceptron,
-            "estimator must be an instance, got the class StructuredPerceptron",
+            "must be an instance implementing .* Got <class .*StructuredPerceptron",
         ),
     ],
 )
