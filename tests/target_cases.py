@@ -55,7 +55,7 @@ MORE = {
 """Options without which a command would do something else, or take long."""
 
 NO_PATHS = set(
-    "N K NAME=VALUE NAME SHARE FORMAT LIST COLUMN SEP PREFIX P S D R ADDRESS LABEL TEXT "
+    "N K KEY NAME=VALUE NAME SHARE FORMAT LIST COLUMN SEP PREFIX P S D R ADDRESS LABEL TEXT "
     "SCHEME FILE=TYPES SITE KEY".split()
 )
 """Metavars of what is no path."""
