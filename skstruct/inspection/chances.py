@@ -120,7 +120,7 @@ def chances_of(mixture: Mixture) -> Floats:
     from threadpoolctl import threadpool_limits  # which scikit-learn brings along
 
     if not len(mixture.observed) or not mixture.planted:
-        return np.zeros((0, len(mixture.planted)))
+        return np.zeros((len(mixture.observed), len(mixture.planted)))
     with threadpool_limits(1):  # products of narrow matrices gain nothing by more
         return _chances(mixture)
 
