@@ -80,8 +80,7 @@ ALIKE = {"word_vectors": {"words", "columns"}, "token_vectorizer": {"columns", "
 
 EMPTY = r"(X|X_val|X and y) (are|is empty|holds no token).* at least one sequence"
 LEARN_FROM_IT = (
-    "fit partial_fit warm_start save_and_load adapt score search sequence_log_proba"
-    " size_curve"
+    "fit partial_fit warm_start save_and_load adapt score search size_curve"
 ).split()
 """Verbs that need a token; a shard that has none takes no part."""
 
