@@ -161,7 +161,7 @@ class Request:
         try:
             text = self.body()
             is_object = text[: len(text) - len(text.lstrip()) + 1].endswith("{")
-            return json.loads(text, object_pairs_hook=_object if is_object else None)
+            return json.loads(text, object_pairs_hook=object_of if is_object else None)
         except (ValueError, RecursionError) as error:  # RecursionError: lists in lists
             raise Refused(400, f"the body is not JSON: {error}", **more) from None
 
@@ -333,13 +333,23 @@ class Application:
             raise Refused(400, f"the host {given!r} is not served; {remedy}")
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; of two values for a key, one would be lost."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twice!r:.40} is given twice")
+def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; of two values for a key, one would be lost.
+
+    Parameters
+    ----------
+    pairs : list of (str, object)
+
+    Raises
+    ------
+    ValueError
+        If a key is given twice.
+    """
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key!r:.40} is given twice")
+        found[key] = value
     return found
 
 

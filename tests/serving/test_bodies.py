@@ -10,6 +10,7 @@ from skstruct import L1CRF, Segmenter, SpanTagger, StructuredPerceptron
 from skstruct.datasets import load_chunking, load_tagging
 from skstruct.serving import app
 from skstruct.serving.answers import OPTIONS
+from skstruct.serving.wsgi import object_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -208,6 +209,24 @@ def test_a_key_that_is_given_twice(key, service):
     status, answer = asked(service, twice.encode(), "/ner/predict")
     assert status == 400 and f"the key '{key}' is given twice" in answer["error"]
     assert asked(service, body.encode(), "/ner/predict")[0] == 200
+
+
+def test_many_keys_are_each_looked_at_once():
+    """A client cannot keep a worker busy by a body with many of them."""
+
+    class Key(str):
+        __hash__ = str.__hash__
+        compared = 0
+
+        def __eq__(self, other):
+            Key.compared += 1
+            return str.__eq__(self, other)
+
+    pairs = [(Key(k), k) for k in range(2000)]
+    with pytest.raises(ValueError, match="the key '1999' is given twice"):
+        object_of([*pairs, (Key(1999), 0)])
+    assert Key.compared < 2 * len(pairs)
+    assert object_of(pairs) == dict(pairs)
 
 
 @pytest.mark.parametrize("name", OPTIONS)
