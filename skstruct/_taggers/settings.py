@@ -8,7 +8,10 @@ next fit: further training goes on with the fitted one, which has its own.
 
 from __future__ import annotations
 
+from numbers import Number
 from typing import Any, ClassVar
+
+import numpy as np
 
 from .._saving.states import encoded
 
@@ -21,6 +24,9 @@ IDLE = frozenset(
 """Parameters of an estimator inside that no further training reads, or that have entries
 of their own.
 """
+
+PLAIN = str, Number, np.bool_
+"""Types of values that are equal whatever their types are."""
 
 
 class KeepsSettings:
@@ -91,6 +97,11 @@ class KeepsSettings:
 
 
 def _same(first: Any, second: Any) -> bool:
+    """Tell whether two values of a parameter are equal: a number of Python and one of
+    numpy can be.
+    """
     if first is second:
         return True
+    if isinstance(first, PLAIN) and isinstance(second, PLAIN):
+        return bool(first == second)
     return type(first) is type(second) and encoded(first) == encoded(second)

@@ -6,6 +6,7 @@ inside. A new parameter needs another value in ``OTHER``.
 
 import pickle
 
+import numpy as np
 import pytest
 
 import skstruct
@@ -136,6 +137,23 @@ def test_a_parameter_set_after_a_fit_does_not_change_predictions(
     ):
         model.partial_fit(X, y)
     assert model.predict(X) == before
+
+
+@pytest.mark.parametrize(
+    ("parameter", "before", "same", "other"),
+    [
+        ("alpha", 0.5, np.float64(0.5), 0.25),
+        ("zipf_exponent", 2.0, 2, np.int64(3)),
+        ("average", True, np.True_, np.False_),
+        ("features", "auto", np.str_("auto"), ["U:%x[0,0]"]),
+    ],
+)
+def test_an_equal_value_of_another_type_is_no_change(parameter, before, same, other):
+    model = SpanTagger(tagger(**{parameter: before})).fit(TEXTS, SPANS)
+    model.set_params(**{f"tagger__{parameter}": same}).partial_fit(TEXTS, SPANS)
+    model.set_params(**{f"tagger__{parameter}": other})
+    with pytest.raises(ValueError, match=f"{parameter}=.* differs from that of the tr"):
+        model.partial_fit(TEXTS, SPANS)
 
 
 @pytest.mark.parametrize("name", ["spans", "chains", "words"])
