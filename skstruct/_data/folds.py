@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .places import numbered
+from .tables import is_missing
 
 
 def check_groups(groups: Any, n: int) -> None:
@@ -21,7 +22,7 @@ def check_groups(groups: Any, n: int) -> None:
             f"{len(groups)}"
         )
     for i, group in enumerate(groups):
-        if group is None or group is np.ma.masked:
+        if group is np.ma.masked or is_missing(group):
             raise ValueError(f"groups: sequence {i} has none")
 
 

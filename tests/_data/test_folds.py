@@ -1,6 +1,7 @@
 """Folds of sequences, and of groups of these."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import GroupKFold
 
@@ -56,3 +57,12 @@ def test_what_is_wrong_is_refused():
     assert len(folds_of(every, X)) == 1  # as GridSearchCV
     check_groups(None, 6)
     check_groups(list("xyxyxy"), 6)
+
+
+@pytest.mark.parametrize(
+    "nothing", [None, float("nan"), np.float64("nan"), np.ma.masked, pd.NA, pd.NaT]
+)
+def test_a_sequence_without_a_group_is_refused(nothing):
+    """Splitters would take all without one for one group."""
+    with pytest.raises(ValueError, match="groups: sequence 2 has none"):
+        check_groups(["x", "y", nothing, "x", "y", nothing], 6)
