@@ -393,12 +393,15 @@ class _Members(NamedTuple):
 def _check_tagger(template: Any) -> None:
     """Raise unless an estimator is a chain tagger, or an average or mixture of one."""
     inner: Any = template
+    layers = [inner]
     while isinstance(inner, (FrozenEstimator, MetaLearner)):
         inner = StructuredPerceptron() if inner.estimator is None else inner.estimator
+        layers.append(inner)
     if isinstance(inner, SequenceTagger) and not isinstance(inner, CalibratedTagger):
-        method = overridden(inner, *READ)
-        if method is not None:
-            raise TypeError(says_overridden(inner, method, "CalibratedTagger"))
+        for layer in layers:
+            method = overridden(layer, *READ)
+            if method is not None:
+                raise TypeError(says_overridden(layer, method, "CalibratedTagger"))
         return
     hint = ""
     if hasattr(inner, "tagger"):

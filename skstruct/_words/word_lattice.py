@@ -221,6 +221,8 @@ def adapter_of(base: Any) -> Adapter:
     ------
     ValueError
         If the base is nothing that has k best analyses.
+    TypeError
+        If it has a method of its own that would not be called.
     """
     if overridden(base, "predict") and not overridden(base, "predict_kbest"):
         raise TypeError(says_overridden(base, "predict", "KBestReranker"))

@@ -35,6 +35,12 @@ class OwnPredict(StructuredPerceptron):
         return super().predict(X, **options)
 
 
+class OwnPredictOfAverage(BaggingShuffleAverager):
+    def predict(self, X, **options):
+        CALLED.append("predict")
+        return super().predict(X, **options)
+
+
 class OwnNothing(StructuredPerceptron):
     """Only has a name of its own."""
 
@@ -76,6 +82,13 @@ def test_a_method_of_a_users_class_is_called_or_refused(name, own):
         assert own is not OwnNothing
         return
     assert own is OwnNothing or method in CALLED
+
+
+def test_a_method_of_an_average_inside_is_refused():
+    average = OwnPredictOfAverage(OwnNothing(max_iter=2, random_state=0), 2)
+    model = CalibratedTagger(average, cv=2)
+    with pytest.raises(TypeError, match="OwnPredictOfAverage.predict would never be"):
+        model.fit(TOKENS, LABELS)
 
 
 def test_a_file_is_not_written_without_a_method_of_its_own(tmp_path):
