@@ -115,9 +115,9 @@ class Documents(NamedTuple):
 def documents_of(corpus: Corpus) -> Documents:
     """Return the documents of a corpus.
 
-    Sequences whose document the file does not say are one each. Equal texts are one
-    document, so that none is learned and held out; one without a document is of that of
-    an equal text. A document that several files name is one.
+    Sequences whose document the file does not say are one each. But equal texts of
+    these are one, and are of the document of an equal text that says it, so that none
+    of them is learned and held out. A document that several files name is one.
     """
     named = getattr(corpus, "documents", None) or [None] * len(corpus.X)
     known = any(name is not None for name in named)

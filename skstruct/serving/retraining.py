@@ -173,9 +173,9 @@ class Parts(NamedTuple):
 def parts_of(X: list[str], metadata: list[dict[str, Any]]) -> Parts:
     """Choose what is held out: whole documents of which nothing is ever learned.
 
-    As in ``train --holdout``, equal texts are of one document. A document of which the
-    first model has learned is not held out: lines that are no annotations, and stood in
-    the file before, are of its training.
+    As in ``train --holdout``, a text that names no document is of that of an equal text.
+    A document of which the first model has learned is not held out: lines that are no
+    annotations, and stood in the file before, are of its training.
     """
     named = [document_in(each) for each in metadata]
     of_text = {text: name for text, name in zip(X, named) if name is not None}
