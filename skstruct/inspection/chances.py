@@ -55,6 +55,22 @@ MOST = 4_000
 STRENGTH = 1.0
 """Weight of the squared distance between the regression and its prior."""
 
+MOST_STEPS = 60
+"""Steps of the optimiser in a round."""
+
+LEAST_RIGHT = 0.1
+"""Least share of what is right."""
+
+LARGEST_LOG_RATIO = 50.0
+"""Largest absolute log-ratio of two densities, whose exponential is finite."""
+
+LEAST_DEVIATION = 1e-6
+LEAST_SIZE = 1e-9
+LEAST_TOTAL = 1e-12
+"""What divisors are at least: the deviation of a feature, the number of annotations of a
+kind, and the sum of shares.
+"""
+
 
 class Kind(NamedTuple):
     """Planted errors of a kind.
@@ -133,7 +149,7 @@ def _chances(mixture: Mixture) -> Floats:
     planted = [_spread(each.rows, MOST // 2) for each in mixture.planted]
     rows = np.vstack([learned, *planted])
     mean = rows.mean(axis=0)
-    deviation = np.maximum(rows.std(axis=0), 1e-6)
+    deviation = np.maximum(rows.std(axis=0), LEAST_DEVIATION)
     rows = (rows - mean) / deviation
     counts = _Counts(mixture, planted, mean, deviation)
     slopes, always = mixture.prior[:-1], mixture.prior[-1]
@@ -149,7 +165,7 @@ def _chances(mixture: Mixture) -> Floats:
         wrong = _responsible(ratio, share)
         target[: len(learned), 0] = 1.0 - wrong.sum(axis=1)
         target[: len(learned), 1:] = wrong
-        size = np.maximum(target.sum(axis=0), 1e-9)
+        size = np.maximum(target.sum(axis=0), LEAST_SIZE)
         weights = _regression(rows, target, weights, centre, np.log(size[1:] / size[0]))
         counted = counts.shares(weights, share)
         share = np.minimum(counted + min(unseen, mixture.usual), MOST_SHARE)
@@ -231,14 +247,15 @@ def _against(rows: Floats, weights: Floats, share: Floats) -> Floats:
     """Compute the log-ratio of the density of each kind to that of all else, (n, K)."""
     ratio = _log_ratio(rows, weights)
     odds = np.exp(ratio) * share
-    right = max(1.0 - share.sum(), 0.1)
+    right = max(1.0 - share.sum(), LEAST_RIGHT)
     others = np.maximum(odds.sum(axis=1, keepdims=True) - odds, 0.0)  # rounding
     return ratio - np.log(right + others)
 
 
 def _log_ratio(rows: Floats, weights: Floats) -> Floats:
     """Compute the log-ratio of the density of each kind to that of what is right."""
-    return np.clip(rows @ weights[:-1] + weights[-1], -50.0, 50.0)
+    ratio = rows @ weights[:-1] + weights[-1]
+    return np.clip(ratio, -LARGEST_LOG_RATIO, LARGEST_LOG_RATIO)
 
 
 def _between(
@@ -250,7 +267,7 @@ def _between(
     ratio = np.exp(_log_ratio(rows, weights))
     used = share
     for _ in range(ROUNDS):
-        total = max(_responsible(ratio, used).mean(axis=0).sum(), 1e-12)
+        total = max(_responsible(ratio, used).mean(axis=0).sum(), LEAST_TOTAL)
         used = used * min(max(total, least), most) / total
     return _responsible(ratio, used)
 
@@ -264,7 +281,7 @@ def _spread(rows: Floats, most: int) -> Floats:
 
 def _responsible(ratio: Floats, share: Floats) -> Floats:
     """Compute the probability of each kind, (n, K), from ratios of densities."""
-    odds = ratio * (share / max(1.0 - share.sum(), 0.1))
+    odds = ratio * (share / max(1.0 - share.sum(), LEAST_RIGHT))
     return odds / (1.0 + odds.sum(axis=1, keepdims=True))
 
 
@@ -309,6 +326,6 @@ def _regression(
         start.ravel(),
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": 60},
+        options={"maxiter": MOST_STEPS},
     )
     return np.asarray(found.x).reshape(centre.shape)

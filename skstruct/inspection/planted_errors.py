@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from .span_columns import Flags, Ints, Places
+from .span_columns import Flags, Floats, Ints, Places
 from .span_evidence import OFTEN, Evidence, Facts, shape_of
 from .type_votes import PSEUDO_VOTES_OF_STRING
 
@@ -28,13 +28,21 @@ it is the rule.
 """
 
 MINORITY = 0.1, 0.4
-"""The same of mentions with a wrong type or label: other mentions say what is right."""
+"""Least and largest share of mentions that a systematic error gives a wrong type or
+label: other mentions say what is right.
+"""
 
 MOST_LEARNED = 0.95
 """Largest probability that a model gives to what it has learned of an error."""
 
 UNLEARNED = 0.2
 """Share of systematic errors of which a model has learned nothing."""
+
+TAUGHT = 0.5
+"""Share of spans with other ends of which a model has learned some."""
+
+TINY = 1e-9
+"""What is taken for a number that is not positive, where its logarithm is needed."""
 
 LONGER = 0.05
 """Share of spans of several tokens from which on these may be shortened."""
@@ -90,7 +98,7 @@ def other_types(evidence: Evidence, places: Places, draw: Any) -> Facts:
 
 
 def repeated_types(evidence: Evidence, places: Places, draw: Any) -> Facts:
-    """Describe the same where a share of the mentions of a string has the wrong type.
+    """Describe spans as if a share of the mentions of their strings had another type.
 
     Whoever misunderstands something decides about a string: each counts once, however
     often it is mentioned.
@@ -121,14 +129,53 @@ def learned(
     Models learn such errors less often than they are, as the context speaks for what is
     right, and not of each mention as well.
     """
-    n = len(facts.given)
+    level, here = learned_shares(share, len(facts.given), draw)
+    best = np.maximum(facts.other_type, facts.other_boundary)
+    lead = np.maximum(best, facts.nothing) - facts.given
+    return facts.among(here), number_rejected(wrong, lead, level, draw)
+
+
+def learned_shares(share: Any, n: int, draw: Any) -> tuple[Floats, Floats]:
+    """Draw how much of n errors a model has learned.
+
+    Parameters
+    ----------
+    share : float or ndarray of shape (n,)
+        The share of such things that are spoiled.
+    n : int
+    draw : RandomState
+
+    Returns
+    -------
+    level : ndarray of shape (n,)
+        The usual share that it has learned of errors like each.
+    here : ndarray of shape (n,)
+        The share that it has learned of each itself.
+    """
     level = share * draw.uniform(size=n) ** 2
     level *= draw.uniform(size=n) >= UNLEARNED
-    here = np.minimum(level * np.exp(draw.normal(size=n)), MOST_LEARNED)
-    best = np.maximum(facts.other_type, facts.other_boundary)
-    lead = np.maximum(np.maximum(best, facts.nothing) - facts.given, 1e-9)
-    usual = ndtr(np.log(lead / (1.0 + lead) / np.maximum(level, 1e-9)))
-    return facts.among(here), draw.binomial(wrong, usual)
+    return level, np.minimum(level * np.exp(draw.normal(size=n)), MOST_LEARNED)
+
+
+def number_rejected(wrong: Ints | int, lead: Floats, level: Floats, draw: Any) -> Ints:
+    """Draw how many errors models reject.
+
+    A model that has learned a share h gives an error h + (1 - h) p and the best other
+    reading (1 - h) q, and rejects the error if h < (q - p) / (1 + q - p).
+
+    Parameters
+    ----------
+    wrong : int or ndarray of shape (n,)
+        The number of errors.
+    lead : ndarray of shape (n,)
+        What is q - p above.
+    level : ndarray of shape (n,)
+        As :func:`learned_shares` returns it: the median of h.
+    draw : RandomState
+    """
+    lead = np.maximum(lead, TINY)
+    usual = ndtr(np.log(lead / (1.0 + lead) / np.maximum(level, TINY)))
+    return draw.binomial(wrong, usual)
 
 
 def other_ends(evidence: Evidence, places: Places, draw: Any) -> Facts:
@@ -145,7 +192,7 @@ def other_ends(evidence: Evidence, places: Places, draw: Any) -> Facts:
     start, end = ways[np.arange(len(way)), way].T
     facts = evidence.facts(places._replace(start=start, end=end))
     taught = learned(facts, SHARES[0], 0, draw)[0]
-    return _either(draw.uniform(size=len(way)) < 0.5, taught, facts)
+    return _either(draw.uniform(size=len(way)) < TAUGHT, taught, facts)
 
 
 def shortened(evidence: Evidence, places: Places, draw: Any) -> Facts:
@@ -205,10 +252,12 @@ def superfluous(evidence: Evidence, places: Places, draw: Any) -> Facts:
     """Describe spans where there are none, as long as others are."""
     corpus = evidence.corpus
     free = np.flatnonzero(_are_unmarked(evidence) & _have_words(evidence))
+    if not len(free):
+        return evidence.facts(places.take(slice(0)))
     first, stop = corpus.tokens_of(places)
-    length = np.maximum(stop - first, 1)[: len(free) and None]
+    length = np.maximum(stop - first, 1)
     n = len(length)
-    t = free[draw.randint(max(len(free), 1), size=n)]
+    t = free[draw.randint(len(free), size=n)]
     starts = np.append(np.sort(corpus.given.start), len(corpus.text) + 1)
     limit = starts[np.searchsorted(starts, corpus.token_start[t], "left")]
     last = np.searchsorted(corpus.token_end, limit, "right") - 1

@@ -55,6 +55,9 @@ missing.
 USUALLY_REJECTED = 0.05
 """Share of the spans that models reject, as far as nothing is known of a group."""
 
+MARGIN = 0.01
+"""Added to a share and to its rest, so that the log-odds are finite."""
+
 AT_ONCE = 2**13
 """Spans that are described at a time, which bounds memory."""
 
@@ -287,8 +290,9 @@ class Evidence:
         self._numbers = {text: k for k, text in enumerate(self._marked)}
         shapes = dict.fromkeys(map(shape_of, self._marked))
         self._shapes = {shape: k for k, shape in enumerate(shapes)}
+        self.words = corpus.strings(corpus.token_start, corpus.token_end)
         self._seen = self._count_words()
-        self._everywhere = self._count_occurrences()
+        self._everywhere, self._repeated = self._count_occurrences()
         self._known: dict[str, tuple[Any, ...]] = {}
         self._given_at = _Given(corpus.key(given), given.label, self.n_labels)
         self._confused = np.ones((self.n_labels, self.n_labels))
@@ -302,13 +306,20 @@ class Evidence:
         """Count how often the judge of each token has seen its word, (n_tokens,)."""
         corpus = self.corpus
         ids: dict[str, int] = {}
-        self.words = corpus.strings(corpus.token_start, corpus.token_end)
         word = np.array([ids.setdefault(w, len(ids)) for w in self.words], np.int64)
         of_fold = corpus.fold * len(ids) + word
         return np.bincount(word)[word] - Counts(of_fold).of(of_fold)
 
-    def _count_occurrences(self) -> Counter[str]:
-        """Count words, and strings of spans that are given or found, wherever they are."""
+    def _count_occurrences(self) -> tuple[Counter[str], Ints]:
+        """Count words, and strings of spans that are given or found, wherever they are.
+
+        Returns
+        -------
+        counts : Counter
+        repeated : ndarray of shape (n, 4)
+            Where strings stand that are often annotated: the first token, begin, end,
+            and the number of the string.
+        """
         corpus = self.corpus
         found = corpus.found.take(corpus.probability >= CANDIDATE)
         asked = {*self._marked, *corpus.strings(found.start, found.end)}
@@ -327,8 +338,7 @@ class Evidence:
                     counts[string] += u > t
                     if string in often:
                         repeated.append((t, start, ends[u], self._numbers[string]))
-        self._repeated = np.array(repeated, np.int64).reshape(-1, 4)
-        return counts
+        return counts, np.array(repeated, np.int64).reshape(-1, 4)
 
     def _confusions(self, given: Facts) -> Floats:
         """Compute the share of the spans of a type of which another one is more probable,
@@ -558,7 +568,7 @@ def rejection_odds(spans: Ints, rejected: Ints) -> Floats:
     usual share is rejected.
     """
     p = (rejected + USUALLY_REJECTED) / (spans + 1.0)
-    return np.log((p + 0.01) / (1.01 - p))
+    return np.log((p + MARGIN) / (1.0 + MARGIN - p))
 
 
 def log(p: Floats) -> Floats:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .chances import Ambiguous, Floats, Kind, Mixture, chances_of
+from .chances import MOST_SHARE, Ambiguous, Floats, Kind, Mixture, chances_of
 from .findings import Finding
 from .planted_errors import (
     MOST,
@@ -84,7 +84,7 @@ PLANTED = (
 """The ways to plant errors in spans that are given."""
 
 USUAL_MISSING = 0.01
-"""The same of spans that are missing, among those that are given."""
+"""How many spans are missing for each that is given, before anything is seen."""
 
 
 def issues_of_spans(judged: Sequence[Judged]) -> list[Finding]:
@@ -146,14 +146,14 @@ def _finding(evidence: Evidence, k: int, chances: Floats) -> Finding:
         ends, other = _whole(evidence, k), nothing
     by_votes = max(0.0, 1.0 - nothing - float(known.other_boundary))
     by_votes /= 1.0 + np.exp(-float(known.type_odds))
-    believed = {
+    plausible = {
         "other type": max(float(known.other_type), by_votes)
         if known.rival >= 0
         else 0.0,
         "other boundary": 0.0 if ends is None else other,
         "superfluous": nothing,
     }
-    kind = max(KINDS, key=lambda each: chances[KINDS.index(each)] * believed[each])
+    kind = max(KINDS, key=lambda each: chances[KINDS.index(each)] * plausible[each])
     if known.cuts and ends is not None:
         kind = "other boundary"
     text = context(corpus.judged[i].text, span.start, span.end)
@@ -202,7 +202,7 @@ def _missing(evidence: Evidence, draw: Any) -> Iterator[Finding]:
     prior = np.zeros((len(MISSING) + 1, len(kinds)))
     prior[MISSING.index("found")] = 1.0
     prior[-1] = -np.log(share)
-    usual = min(USUAL_MISSING * share, 0.25)
+    usual = min(USUAL_MISSING * share, MOST_SHARE)
     chances = chances_of(Mixture(observed, kinds, prior, usual=usual)).sum(axis=1)
     p = facts.given[free]
     rows = np.flatnonzero(free)

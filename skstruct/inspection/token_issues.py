@@ -15,15 +15,14 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import ndtr
 
 from .._data.elements import word_of
 from .chances import Ambiguous, Floats, Kind, Mixture, chances_of
 from .error_lists import around
 from .findings import Finding
 from .out_of_fold import OutOfFold
-from .planted_errors import MINORITY, MOST_LEARNED, UNLEARNED
-from .span_evidence import LEAST, OFTEN, USUALLY_REJECTED, shape_of
+from .planted_errors import MINORITY, learned_shares, number_rejected
+from .span_evidence import LEAST, OFTEN, log, rejection_odds, shape_of
 from .span_issues import LISTED
 from .type_votes import PSEUDO_VOTES_OF_STRING, UNSURE, believed
 
@@ -73,7 +72,8 @@ class TokenFacts(NamedTuple):
         which votes once.
     confused, taken : ndarray
         How often models give other words with the label the best other one, among those
-        with the label, and among those that are given the other.
+        with the label, and among those that are given the other; smoothed as if there
+        had been one such word.
     same, differently : ndarray
         Other tokens of the word with the same label, and with another.
     rejected : ndarray
@@ -92,11 +92,10 @@ class TokenFacts(NamedTuple):
 
     def rows(self) -> Floats:
         """Return numbers in the order of `FEATURES`, of shape (n, n_features)."""
-        given = np.log(np.maximum(self.given, LEAST / 2))
-        other = np.log(np.maximum(self.other, LEAST / 2))
+        given = log(self.given)
+        other = log(self.other)
         seen = self.same + self.differently
         unseen = (seen == 0).astype(np.float64)
-        usual = (self.rejected + USUALLY_REJECTED) / (self.same + 1.0)
         return np.column_stack(
             [
                 given,
@@ -108,7 +107,7 @@ class TokenFacts(NamedTuple):
                 np.log1p(seen),
                 np.log1p(self.same),
                 np.log1p(self.differently),
-                np.log((usual + 0.01) / (1.01 - usual)),
+                rejection_odds(self.same, self.rejected),
                 unseen,
                 unseen * given,
                 unseen * other,
@@ -290,8 +289,8 @@ def planted_repeatedly(evidence: TokenEvidence, draw: Any) -> Floats:
     model had learned it; in rows.
 
     Whoever misunderstands something decides about a word: each counts once, however
-    often it is mentioned. Half of the labels are as frequent as others, the others are
-    any.
+    often it is mentioned. Half of the wrong labels are drawn by how frequent they are,
+    and of the other half each label is as probable as any.
     """
     often = evidence.total[evidence.word] > OFTEN
     n = len(evidence.own)
@@ -306,17 +305,14 @@ def planted_repeatedly(evidence: TokenEvidence, draw: Any) -> Floats:
     share = draw.uniform(*MINORITY, PLANTED)
     mentions = facts.same + facts.differently
     wrong = np.round(share * mentions).astype(np.int64)
-    level = share * draw.uniform(size=PLANTED) ** 2
-    level *= draw.uniform(size=PLANTED) >= UNLEARNED
-    learned = np.minimum(level * np.exp(draw.normal(size=PLANTED)), MOST_LEARNED)
-    lead = np.maximum(facts.other - facts.given, 1e-9)
-    usually = ndtr(np.log(lead / (1.0 + lead) / np.maximum(level, 1e-9)))
+    level, learned = learned_shares(share, PLANTED, draw)
+    lead = facts.other - facts.given
     new = facts._replace(
         given=learned + (1.0 - learned) * facts.given,
         other=(1.0 - learned) * facts.other,
         odds=np.log((1.0 - share) / share),
         same=wrong,
         differently=mentions - wrong,
-        rejected=draw.binomial(wrong, usually),
+        rejected=number_rejected(wrong, lead, level, draw),
     )
     return new.rows()[wrong > 0]
