@@ -476,11 +476,11 @@ def scheme_like(y: Corpus) -> str | None:
     >>> scheme_like([["PER", "PER", "O"]])
     'IO'
     """
-    found = next((name for name in _ORDER if reads_as(LabelTable(name), y)), None)
-    return None if found == "IO" and reads_as(LabelTable(), y) else found
+    found = next((name for name in _ORDER if _reads(LabelTable(name), y)), None)
+    return None if found == "IO" and _reads(LabelTable(), y) else found
 
 
-def reads_as(table: LabelTable, y: Corpus) -> bool:
+def _reads(table: LabelTable, y: Corpus) -> bool:
     """Tell whether all labels belong to the table's scheme and are well formed in it,
     or belong to any.
     """

@@ -470,13 +470,15 @@ def grouped(
                 f"the table has {known.count(name)} columns {name!r}; rename all but "
                 "one"
             )
-    apart = [name for name in chosen if name in (by, label)]
-    if apart or not chosen:
-        what = "labels" if apart == [label] else "sequences"
+    for name in chosen:
+        if name in (by, label):
+            what = "sequences" if name == by else "labels"
+            raise ValueError(
+                f"columns: {name!r} is the column of the {what}, and no feature"
+            )
+    if not chosen:
         raise ValueError(
-            f"columns: {apart[0]!r} is the column of the {what}, and no feature"
-            if apart
-            else f"the table has no column to learn from, only {', '.join(known)}"
+            f"the table has no column to learn from, only {', '.join(map(str, known))}"
         )
     keys = df[by].to_list()
     missing = next((k for k, key in enumerate(keys) if is_missing(key)), None)

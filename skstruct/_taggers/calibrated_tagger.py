@@ -71,6 +71,10 @@ ENOUGH_SEEN = 200
 """Sequences by which the unit of two taggers' scores is compared, at most."""
 
 
+class TooFewSequences(ValueError):
+    """Fewer sequences than the folds by which a temperature is found."""
+
+
 @savable
 @documented(
     n_jobs="Threads, over parts in training, and in prediction. Results do not depend on it.",
@@ -279,11 +283,10 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
         cv = 5 if self.cv is None else self.cv
         if is_int(cv):
             if len(used) < cv:
-                raise ValueError(
+                raise TooFewSequences(
                     f"cv={cv} folds need at least as many sequences that are not "
-                    f"empty, got "
-                    f"{len(used)}; with a FrozenEstimator all sequences are for the "
-                    f"temperature"
+                    f"empty, got {len(used)}; with a FrozenEstimator all sequences "
+                    "are for the temperature"
                 )
         folds = folds_of(cv, X, y, groups, apart=True, used=used)
         folds = [(train, test) for train, test in folds if len(test)]

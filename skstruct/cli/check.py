@@ -21,6 +21,7 @@ from sklearn.base import clone
 from .._data.elements import word_of
 from .._data.nested import overlapping_pairs
 from .._data.places import counted
+from .._taggers.calibrated_tagger import TooFewSequences
 from ..datasets.formats.span_writing import write_spans
 from ..inspection import label_issues
 from ..inspection.findings import about, named
@@ -178,8 +179,8 @@ def _findings(model: Any, corpus: Corpus, arguments: Arguments) -> Findings:
                 n_jobs=arguments.n_jobs,
                 places=corpus.where,
             )
-    except (CommandError, ValueError) as error:
-        if "FrozenEstimator" not in str(error):
+    except CommandError as error:
+        if not isinstance(error.__cause__, TooFewSequences):
             raise
         n = counted(len(corpus.X), corpus.kind.sequence)
         raise CommandError(

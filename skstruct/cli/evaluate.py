@@ -287,21 +287,24 @@ def _read_two_files(arguments: Arguments) -> tuple[Corpus, Any]:
 
     Records that have ids are matched by them, others by their position.
     """
-    corpora = []
-    for path, label in ((arguments.gold, arguments.label), (arguments.pred, None)):
-        with Source(path, arguments.encoding) as source:
-            of_file = arguments
-            if path == arguments.pred:
-                of_file = as_tagged(arguments, source)
-            layout = layout_of(of_file, source)
-            if layout.family == "columns":
-                label = -1 if label is None else label
-                layout = layout.with_columns(arguments.tokens, label)
-            corpora.append(read_all(source, layout))
-    gold, pred = corpora
+    with Source(arguments.gold, arguments.encoding) as source:
+        gold = _read_labelled(arguments, source, arguments.label)
+    with Source(arguments.pred, arguments.encoding) as source:
+        pred = _read_labelled(as_tagged(arguments, source), source, None)
     pred = matched(gold, pred)
     _check_same_tokens(gold, pred)
     return gold, pred.y
+
+
+def _read_labelled(arguments: Arguments, source: Source, label: Any) -> Corpus:
+    """Read one of two files with labels; of columns the last holds these, unless
+    ``label`` names another one.
+    """
+    layout = layout_of(arguments, source)
+    if layout.family == "columns":
+        label = -1 if label is None else label
+        layout = layout.with_columns(arguments.tokens, label)
+    return read_all(source, layout)
 
 
 def _check_same_tokens(gold: Corpus, pred: Corpus) -> None:

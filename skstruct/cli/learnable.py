@@ -29,7 +29,7 @@ from ..datasets.formats.table import BY_NAME
 from ..datasets.formats.text_files import value_of
 from .common import CommandError, tell, warn
 from .located import locating
-from .odd_labels import tell_broken, warn_of_odd_to_learn
+from .odd_labels import warn_of_odd_to_learn
 
 if TYPE_CHECKING:
     from .common import Arguments
@@ -80,7 +80,6 @@ def check_learnable(arguments: Arguments, corpus: Corpus, task: str) -> None:
     _tell_odd(corpus)
     if task == LABELS:
         warn_of_odd_to_learn(corpus)
-        tell_broken(corpus)
 
 
 def check_learned(arguments: Arguments, model: Any) -> None:
@@ -104,15 +103,11 @@ def check_learned(arguments: Arguments, model: Any) -> None:
 
 
 def tell_moved(model: Any, corpus: Corpus) -> None:
-    """Warn of spans that training would change, or refuse."""
+    """Warn of spans that training would change; raise of those that it refuses."""
     if not hasattr(model, "alignment_report"):
         return
-    try:
-        with locating(corpus.name, corpus.places):
-            n = len(model.alignment_report(corpus.X, corpus.y).moves)
-    except (CommandError, ValueError) as error:
-        warn(f"training refuses this: {error}")
-        return
+    with locating(corpus.name, corpus.places):
+        n = len(model.alignment_report(corpus.X, corpus.y).moves)
     if n:
         spans = part_of(n, sum(map(len, corpus.y)), "span", "do")
         warn(

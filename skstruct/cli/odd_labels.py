@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._data.inputs import flatten
-from .._data.places import counted
+from .._data.places import PlaceError, counted
 from .._data.scheme_rules import LabelTable, are_chunks, first_fault
 from .._data.spellings import style_of
 from .common import tell, warn
@@ -132,34 +132,84 @@ def warn_of_odd_to_learn(corpus: Corpus) -> None:
 
 
 FEW = 10
-"""Of so many sentences one may break a scheme, and the others still show it."""
+"""Of so many sentences with segments one may break a scheme, and the others still show
+it.
+"""
+
+_REPAIRED_BY = ("BIO", "BIOES", "BILOU", "BMES")
+"""Schemes that labels are found to break: in others most sequences are well formed."""
 
 
-def tell_broken(corpus: Corpus) -> None:
+class Broken(NamedTuple):
+    """Sentences whose labels break a scheme.
+
+    Attributes
+    ----------
+    first : list of (int, int)
+        The sequence and the position of the label that does so first, of each.
+    n_segmented : int
+        Sentences that have segments.
+    has_foreign : bool
+        Whether a label does not belong to the scheme at all.
+    """
+
+    first: list[tuple[int, int]]
+    n_segmented: int
+    has_foreign: bool
+
+    @property
+    def are_few(self) -> bool:
+        """Whether the other sentences show that the scheme is theirs."""
+        return FEW * len(self.first) <= self.n_segmented
+
+
+def broken_in(y: Any, scheme: str) -> Broken:
+    """Find the sentences whose labels break a scheme, or do not belong to it; those with
+    a label that is missing do not count.
+    """
+    table = LabelTable(scheme)
+    first = []
+    n_segmented = 0
+    has_foreign = False
+    for i, labels in enumerate(y):
+        if None in labels:
+            continue
+        n_segmented += any(label != "O" for label in labels)
+        try:
+            t = first_fault(scheme, table.parse(labels))
+        except PlaceError as error:
+            t = error.position
+            has_foreign = True
+        if t is not None:
+            first.append((i, min(t, len(labels) - 1)))
+    return Broken(first, n_segmented, has_foreign)
+
+
+def tell_broken(corpus: Corpus, learned: str | None = None) -> None:
     """Say where labels break the scheme that nearly all sentences have: ``I-PER`` after
     ``O``. They are learned as they are.
+
+    ``learned`` is the scheme of a model that goes on with them.
     """
     known = {label for label in flatten(corpus.y) if isinstance(label, str)}
     if corpus.layout is None or corpus.layout.scheme or not are_chunks(known):
         return
-    labelled = [(i, y) for i, y in enumerate(corpus.y) if None not in y]
-    for name in ("BIO", "BIOES", "BILOU", "BMES"):
-        table = LabelTable(name)
-        try:
-            found = [(i, first_fault(name, table.parse(y))) for i, y in labelled]
-        except ValueError:
+    for name in _REPAIRED_BY if learned is None else (learned,):
+        broken = broken_in(corpus.y, name)
+        if not broken.first or not broken.are_few:
             continue
-        faults = [(i, t) for i, t in found if t is not None]
-        if faults and FEW * len(faults) <= len(labelled):
-            i, t = faults[0]
-            label = corpus.y[i][min(t, len(corpus.y[i]) - 1)]
-            where = _place(corpus, Odd(label, 1, (i, t)))
-            n = counted(len(faults), "sentence")
-            tell(
-                f"{corpus.name}: labels are {name} but for those of {n}, such as "
-                f"{label} ({where}); --repair with -p constraints={name} rewrites them"
-            )
-            return
+        i, t = broken.first[0]
+        label = corpus.y[i][t]
+        where = _place(corpus, Odd(label, 1, (i, t)))
+        n = counted(len(broken.first), "sentence")
+        remedy = (
+            f"--repair with -p constraints={name}" if learned is None else "--repair"
+        )
+        tell(
+            f"{corpus.name}: labels are {name} but for those of {n}, such as "
+            f"{label} ({where}); {remedy} rewrites them"
+        )
+        return
 
 
 def _examples(y: Any) -> dict[int, Any]:

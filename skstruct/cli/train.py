@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .._data.inputs import SPANS, TREES
+from .._data.inputs import LABELS, SPANS, TREES
 from .._data.places import counted
 from .._sklearn import innermost, layers, outermost_value
 from .._taggers.abilities import span_labels
@@ -61,6 +61,7 @@ from .learning import (
 from .located import locating
 from .merging import PREFERENCES, warn_of_shared
 from .model_layout import learned_layout, with_layout
+from .odd_labels import tell_broken
 from .options import add_corpus, add_options, lexicon, repeated
 from .repair import repairer
 from .targets import add_output, printed_beside, takes_standard
@@ -292,6 +293,8 @@ def _corpora(
     if arguments.stream is None:
         corpus = read_files(arguments, source, layout)
         corpus = to_learn(arguments, corpus, repair, task)
+        if task == LABELS:
+            tell_broken(corpus)
         _tell_raw_text(arguments, corpus)
     if arguments.dev is None:
         return corpus, None
@@ -386,6 +389,11 @@ def _check_usage(arguments: Arguments) -> None:
         (
             stream and (arguments.holdout or arguments.cv),
             "--stream holds nothing out; pass --dev FILE to score on another file",
+        ),
+        (
+            stream and arguments.document,
+            "--document keeps documents whole where some are held out, and --stream "
+            "holds nothing out",
         ),
     ):
         if wrong:

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._data.card import new_card
-from .._data.inputs import LABELS, SPANS
+from .._data.inputs import LABELS, SPANS, flatten
 from .._data.places import counted
-from .._data.scheme_rules import LabelTable
-from .._data.schemes import reads_as
+from .._data.scheme_rules import are_chunks
 from .._saving.origin import digest_of, origin_of
 from .._sklearn import innermost, outermost_value
 from .._taggers.abilities import reason, span_labels
@@ -41,6 +40,7 @@ from .model_layout import (
     settle_encoding,
     with_layout,
 )
+from .odd_labels import broken_in, tell_broken
 from .repair import repairer
 from .targets import printed_beside
 
@@ -151,16 +151,20 @@ def _corpora(
 
 
 def _check_scheme(corpus: Corpus, scheme: str | None) -> None:
-    """Refuse labels that break the scheme of those which a model has learned: one label
-    would mean two things.
+    """Refuse labels of another scheme than those which a model has learned: one label
+    would mean two things. Say where few sentences break that of the model.
     """
-    if scheme is None or corpus.layout is None or corpus.layout.scheme is None:
+    if scheme is None or corpus.layout is None or not are_chunks(flatten(corpus.y)):
         return
-    if not reads_as(LabelTable(scheme), corpus.y):
+    found = corpus.layout.scheme
+    broken = broken_in(corpus.y, scheme)
+    if broken.first and (found or broken.has_foreign or not broken.are_few):
+        labels = f"the labels are {found}" if found else f"the labels break {scheme}"
         raise CommandError(
-            f"{corpus.name}: the labels are {corpus.layout.scheme}, but the model has "
-            f"learned {scheme}; --repair converts them"
+            f"{corpus.name}: {labels}, but the model has learned {scheme}; --repair "
+            "converts them"
         )
+    tell_broken(corpus, scheme)
 
 
 def _learn(

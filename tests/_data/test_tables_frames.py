@@ -400,9 +400,13 @@ def test_columns_to_learn_from_are_others_than_those_of_sequences_and_labels():
     for columns, wrong in (
         (["word", "tag"], "columns: 'tag' is the column of the labels, and no feature"),
         (["word", "s"], "columns: 's' is the column of the sequences, and no feature"),
+        (["tag", "s"], "columns: 'tag' is the column of the labels, and no feature"),
         ([], "the table has no column to learn from, only s, word, tag"),
     ):
         with pytest.raises(ValueError, match=wrong):
             SequenceMatrix.from_frame(df, "s", columns=columns, label="tag")
     with pytest.raises(ValueError, match="no column to learn from, only s, tag"):
         SequenceMatrix.from_frame(df[["s", "tag"]], "s", label="tag")
+    numbered = pandas.DataFrame({0: [1, 1], 1: ["A", "B"]})
+    with pytest.raises(ValueError, match="no column to learn from, only 0, 1"):
+        SequenceMatrix.from_frame(numbered, 0, label=1)

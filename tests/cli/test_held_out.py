@@ -134,6 +134,9 @@ def test_a_stream_holds_nothing_out(folder, capsys, tmp_path):
         capsys, folder / "train.txt", "-m", tmp_path / "m", "--stream", 9, "--cv", 2
     )
     assert code == 2 and "--stream holds nothing out" in err
+    given = "-m", tmp_path / "m", "--stream", 9, "--document", "doc_id"
+    code, _, err = run_train(capsys, folder / "train.txt", *given)
+    assert code == 2 and "--document keeps documents whole where some are held" in err
 
 
 def test_checkpoints_are_of_the_model_that_is_written(folder, capsys, tmp_path):

@@ -264,3 +264,34 @@ def test_labels_of_another_scheme_are_refused_or_repaired(
         more = "train", "new", "--update", "m", "-m", "n", "--repair"
         code, _, err = run(capsys, *more)
         assert code == 0 and "repaired" in err and "with 0 new labels" in err
+
+
+@pytest.mark.parametrize(
+    ("added", "more", "said"),
+    [
+        (["B-P", "E-P", "O"], 1, "the labels break BIO, but the model has learned BIO"),
+        (["O", "I-P", "O"], 3, "the labels break BIO, but the model has learned BIO"),
+        (
+            ["O", "I-P", "O"],
+            1,
+            "labels are BIO but for those of 1 sentence, such as I-P",
+        ),
+    ],
+    ids=["foreign", "many", "few"],
+)
+def test_labels_of_no_scheme_are_held_against_that_of_the_model(
+    added, more, said, folder, capsys
+):
+    """Sentences that break every scheme hide no other one; the advice is tried."""
+    X = [["Ann", "Lee", "ran"]] * 12
+    y = [["B-P", "I-P", "O"]] * 12
+    written(folder / "old", X, y)
+    written(folder / "new", [*X, *X[:more]], [*y, *[added] * more])
+    given = "-a", "perceptron", "--keep-training", "--epochs", 1
+    assert run(capsys, "train", "old", "-m", "m", *given)[0] == 0
+    go_on = "train", "new", "--update", "m", "-m", "n"
+    code, _, err = run(capsys, *go_on)
+    assert code == (said[:10] == "the labels") and said in err, err
+    assert "constraints=" not in err and "--repair" in err
+    code, _, err = run(capsys, *go_on, "--repair", "--force")
+    assert code == 0 and "repaired" in err and "with 0 new labels" in err

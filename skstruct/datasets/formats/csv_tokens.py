@@ -261,7 +261,7 @@ def _sentences(
                     "outside of all segments"
                 )
         apart.see(rows)
-        people.see(None if who is None else rows[0].cells[who])
+        people.see("" if who is None else rows[0].cells[who].strip())
         of = None if document is None else rows[0].cells[document] or None
         of_rows = [row.cells for row in rows]
         source = table.delimiter, names, of_rows, table.header

@@ -15,7 +15,7 @@ from .head import Head, part_of_first
 from .json_fields import Fields
 from .json_records import NAMED, RecordFormat, is_span
 from .spacy_pairs import from_pair
-from .span_records import ANNOTATORS, SPAN_KEYS, Reading, Record
+from .span_records import SPAN_KEYS, Reading, Record, annotator_in
 
 _OF_OBJECTS = frozenset(("annotator", "rejected", *NAMED))
 
@@ -60,10 +60,8 @@ class JsonLines(RecordFormat):
         if isinstance(value, list | tuple):
             return from_pair(value, place, reading)
         found = super().record(value, place, reading)
-        who = next((value[key] for key in ANNOTATORS if key in value), None)
-        if found.spans is None or not isinstance(who, str | int):
-            return found
-        if reading.is_chosen(place, found.text, str(who)):
+        person = "" if found.spans is None else annotator_in(value)
+        if not person or reading.is_chosen(place, found.text, person):
             return found
         return found._replace(spans=None, why="of other annotators")
 

@@ -16,7 +16,7 @@ from .column_lines import DOCUMENT_KEYS
 from .contents import Contents
 from .entry import NO, Kept, Look, Row, Rows, marked, no
 from .head import RECORDS, Head, part_of_first
-from .span_records import ANNOTATORS, People
+from .span_records import People, annotator_in, document_in
 from .token_records import (
     Records,
     TokenRecords,
@@ -100,11 +100,10 @@ class JsonTokens(TokenRecords):
                 records.leave_empty(place)
                 continue
             number = line_number(place)
-            document = _first(record, DOCUMENT_KEYS)
-            of = None if document is None else str(record[document])
+            of = document_in(record)
             cells = list(zip(*columns))
             numbers = [number] * len(cells)
-            people.see(next((record[a] for a in ANNOTATORS if a in record), None))
+            people.see(annotator_in(record))
             yield Rows(cells, numbers, of, place=place, source=record)
         people.tell(records.name)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._core.user_warnings import warn
@@ -109,16 +109,30 @@ ANNOTATORS = ("annotator", "annotator_id", "annotator_name", "annotated_by")
 """Keys of records, and columns of tables, that name who has annotated a text."""
 
 
+def annotator_in(record: Mapping[Any, Any]) -> str:
+    """Return who has annotated a record by its keys, or an empty str."""
+    return next(filter(None, (name_of(record.get(key)) for key in ANNOTATORS)), "")
+
+
+def name_of(value: Any) -> str:
+    """Return what a value calls something: a str, or a number as one; an empty str if
+    the value is missing, or anything else.
+    """
+    if isinstance(value, bool) or not isinstance(value, str | Real):
+        return ""
+    return "" if value != value else str(value).strip()  # NaN is missing
+
+
 class People:
     """Those who have labelled the sentences of a file, by its keys or columns."""
 
     def __init__(self) -> None:
         self.met: dict[str, None] = {}
 
-    def see(self, name: Any) -> None:
-        """Note who has labelled a sentence."""
-        if isinstance(name, str | int) and str(name).strip():
-            self.met[str(name).strip()] = None
+    def see(self, name: str) -> None:
+        """Note who has labelled a sentence; an empty name is nobody's."""
+        if name:
+            self.met[name] = None
 
     def tell(self, name: str) -> None:
         """Warn of a file with the labels of several."""
@@ -147,23 +161,22 @@ def document_in(metadata: Mapping[Any, Any]) -> str | None:
             continue
         named = {key.lower(): key for key in about if isinstance(key, str)}
         for name in DOCUMENT_KEYS:
-            found = about.get(named.get(name))
-            if isinstance(found, str | int):
-                return str(found)
+            if found := name_of(about.get(named.get(name))):
+                return found
     return None
 
 
 def said_of_record(metadata: Mapping[Any, Any]) -> dict[str, str]:
     """Return what a record says of itself: str and numbers by their keys, those of
-    objects within it as ``meta.source``.
+    objects within it as ``meta.source``. An empty str says nothing.
     """
     found: dict[str, str] = {}
     for key, value in metadata.items():
         if isinstance(value, Mapping):
             inner = said_of_record(value)
             found.update((f"{key}.{name}", each) for name, each in inner.items())
-        elif isinstance(value, str | int) and not isinstance(value, bool):
-            found[str(key)] = str(value)
+        elif name := name_of(value):
+            found[str(key)] = name
     return found
 
 

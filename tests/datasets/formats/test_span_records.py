@@ -2,10 +2,11 @@
 
 import io
 import json
+import math
 
 import pytest
 
-from skstruct.datasets import SourceLayout, open_corpus, read_spans
+from skstruct.datasets import SourceLayout, open_corpus, read_spans, read_tokens
 from skstruct.datasets.formats.column_lines import DOCUMENT_KEYS
 from skstruct.datasets.formats.json_records import Fields, record_of
 from skstruct.datasets.formats.spacy_pairs import from_pair
@@ -13,7 +14,11 @@ from skstruct.datasets.formats.span_files import AnnotationReader
 from skstruct.datasets.formats.span_records import (
     Annotation,
     Reading,
+    annotator_in,
+    document_in,
     json_values,
+    name_of,
+    said_of_record,
 )
 
 
@@ -23,6 +28,38 @@ def from_object(record, place, reading):
 
 def reading(**options):
     return Reading(AnnotationReader(**options))
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ("a", "a"),
+        (" a ", "a"),
+        (7, "7"),
+        (7.0, "7.0"),
+        *((missing, "") for missing in ("", " ", None, math.nan, True, ["a"], {})),
+    ],
+)
+def test_one_law_says_what_names_a_document_or_an_annotator(value, name):
+    """What is missing names none: records without it are not of one document."""
+    assert name_of(value) == name
+    assert document_in({"doc_id": value}) == document_in({"meta": {"doc_id": value}})
+    assert document_in({"doc_id": value}) == (name or None)
+    assert document_in({"document": value, "doc": "b"}) == (name or "b")
+    assert said_of_record({"key": value}) == ({"key": name} if name else {})
+    assert annotator_in({"annotator": value}) == name
+    assert annotator_in({"annotator": value, "annotated_by": "b"}) == (name or "b")
+    row = {"tokens": ["a"], "tags": ["B"], "doc_id": value}
+    lines = io.StringIO(f"{json.dumps(row)}\n" * 2)
+    assert read_tokens(lines, return_documents=True)[2] == [name or None] * 2
+    row = {"text": "a", "spans": [[0, 1, "X"]]}
+    rows = [{**row, "annotator": who} for who in (value, "b")]
+    lines = io.StringIO("\n".join(map(json.dumps, rows)))
+    if name:
+        with pytest.raises(ValueError, match=f"annotations of {name}, b;"):
+            read_spans(lines)
+    else:
+        assert len(read_spans(lines)[0]) == 2
 
 
 @pytest.mark.parametrize("data", ['{"a": 1}\n\n{"a": 2}\n', '[{"a": 1},\n{"a": 2}]'])
