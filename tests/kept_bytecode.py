@@ -8,6 +8,8 @@ import os
 import pathlib
 import sys
 
+import pytest
+
 TESTS = pathlib.Path(__file__).resolve().parent
 
 
@@ -37,15 +39,22 @@ class _Loaded(Exception):
     """The code of a module is there."""
 
 
+def kept_file(test):
+    """Return the file in which pytest keeps a test, which ``PYTHONPYCACHEPREFIX`` puts
+    into another folder.
+    """
+    plain = pathlib.Path(importlib.util.cache_from_source(test, optimization=""))
+    return plain.with_name(f"{plain.stem}-pytest-{pytest.__version__}.pyc")
+
+
 def rewrite_tests(folder=TESTS):
     """Rewrite the assertions of all tests, and keep the bytecode.
 
     Workers that start together would each rewrite all of them. Nothing is done where
-    tests have been run before.
+    this Python and pytest have run the tests before.
     """
     files = sorted(folder.rglob("test_*.py"))
-    kept = files[-1].parent.glob(f"__pycache__/{files[-1].stem}.*-pytest-*")
-    if any(kept):
+    if kept_file(files[-1]).exists():
         return
     for hook in sys.meta_path:
         if type(hook).__name__ == "AssertionRewritingHook":
