@@ -40,8 +40,13 @@ from .counting import (
     weights_of,
 )
 
-ROUNDING = 0.05
-"""By how much the probabilities of a token may miss a sum of 1: rounded ones do."""
+ROUNDING = 0.005
+"""By how much a probability that is rounded to two decimals may be off."""
+
+MISSES = 0.05, 0.5
+"""By how much the probabilities of a token may miss a sum of 1, if they are few, and if
+they are many: rounded ones do.
+"""
 
 Strategy: TypeAlias = Literal["quantile", "uniform"]
 Floats: TypeAlias = NDArray[np.float64]
@@ -206,6 +211,7 @@ def _of_tokens(
             f"labels holds {twice[0]!r} twice, and names the columns of y_proba: "
             "labels=model.classes_"
         )
+    most = np.clip(ROUNDING * len(labels), *MISSES)
     for i, (true, rows) in enumerate(zip(gold, proba)):
         rows = _marginals(i, rows)
         shape = len(true), len(labels)
@@ -219,7 +225,7 @@ def _of_tokens(
             raise PlaceError(i, None, f"y_proba of {PLACE} must hold probabilities")
         given = [t for t, label in enumerate(true) if label is not None]
         total = rows[given].sum(axis=1)
-        off = np.flatnonzero(np.abs(total - 1.0) > ROUNDING)
+        off = np.flatnonzero(np.abs(total - 1.0) > most)
         if off.size:
             k = int(off[0])
             wrong = f"the probabilities of a token must add up to 1, got {total[k]:g}"

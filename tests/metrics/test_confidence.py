@@ -142,3 +142,16 @@ def test_labels_that_are_tuples():
         [[(1, "a"), (2, "b")]], marginals, labels=[(1, "a"), (2, "b")], n_bins=1
     )
     assert found.accuracy.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("n_labels", [2, 5, 17, 45, 90])
+def test_probabilities_of_two_decimals_are_taken(n_labels):
+    """Of many labels, those that are left out by rounding add up."""
+    labels = [f"L{k}" for k in range(n_labels)]
+    rows = np.random.RandomState(0).dirichlet([0.2] * n_labels, 20)
+    y = [[labels[k] for k in rows.argmax(axis=1)]]
+    exact = expected_calibration_error(y, [rows], labels=labels)
+    rounded = expected_calibration_error(y, [rows.round(2)], labels=labels)
+    assert rounded == pytest.approx(exact, abs=0.005)
+    with pytest.raises(ValueError, match="must add up to 1, got 0"):
+        reliability(y, [rows * 0.0], labels=labels)
