@@ -15,7 +15,9 @@ from ..datasets.formats.entry import TEXTS, TOKENS, Format, TokenFormat
 from ..datasets.formats.entry import WORDS as SEGMENTED
 from ..datasets.formats.table import (
     BY_NAME,
+    KEYS,
     Recognised,
+    has_own_keys,
     recognised,
     recognised_or_open,
     unknown,
@@ -116,9 +118,9 @@ def format_of(
     given = arguments.format
     if given == "text" and task != WORDS:
         raise _mismatch(source, task, "plain text")
-    own = [name for name, _ in getattr(arguments, "read", ()) if name in _OWN_KEYS]
-    if given is None and own and inputs is None:
-        entry = BY_NAME["jsonl"]  # the one format with keys of any names
+    own = [name for name, _ in getattr(arguments, "read", ()) if name in KEYS]
+    if given is None and inputs is None and own and has_own_keys(source.head(), own):
+        entry = BY_NAME["jsonl"]
         why = f"--read {own[0]} names a key of the file's own"
         tell(f"{source.name}: read as {entry.name}: {why}")
     elif given is None:
@@ -131,10 +133,6 @@ def format_of(
     if not _is_readable(entry, inputs, task):
         raise _mismatch(source, task, called(entry))
     return entry, why
-
-
-_OWN_KEYS = frozenset(("records", "start", "end", "label", "length", "words"))
-"""Options of annotated texts that only records with keys of their own have."""
 
 
 def _is_readable(entry: Format, inputs: Inputs | None, task: str) -> bool:

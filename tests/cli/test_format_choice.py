@@ -11,8 +11,9 @@ from format_samples import sample
 from skstruct._data.inputs import LABELS, SPANS, TREES, WORDS
 from skstruct.cli.common import CommandError
 from skstruct.cli.format_choice import format_of
+from skstruct.datasets.formats.entry import TextFormat
 from skstruct.datasets.formats.source import Source
-from skstruct.datasets.formats.table import BY_NAME
+from skstruct.datasets.formats.table import BY_NAME, FORMATS
 
 COLUMNS = "the\tD\ndog\tN\nbarks\tV\n\na\tD\ncat\tN\n\n" * 8
 TREE = "1\tdogs\tdog\tNOUN\tNNS\t_\t2\tnsubj\t_\t_\n2\tbark\tbark\tVERB\tVBP\t_\t0\troot\t_\t_\n\n"
@@ -104,3 +105,27 @@ def test_a_held_out_file_in_another_format_is_named(name, tmp_path, capsys):
     code, _, err = run(capsys, *given, "--dev", sample(name))
     assert code == 1 and "column" in err
     assert not re.search(r"expected \d+ columns, as on line", err), err
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        each.name
+        for each in FORMATS
+        if isinstance(each, TextFormat) and "label" in each.options
+    ],
+)
+def test_a_format_with_the_option_is_the_one_recognised(name, capsys):
+    """A key that an option names makes no other format of a file."""
+    given = "train", sample(name), "--dry-run", "--force"
+    code, _, err = run(capsys, *given, "--read", "label=nothing")
+    assert f"read as {name}: " in err and "one format each" not in err
+    assert code == (name != "doccano"), "there rows are lists, which have no keys"
+
+
+def test_a_key_of_records_is_none_of_a_table(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_text("text,start,end,type\nAnn ran,0,3,PER\n")
+    code, _, err = run(capsys, "train", path, "--dry-run", "--read", "label=type")
+    assert code == 1 and "label is for jsonl, doccano, presidio" in err
+    assert "but format is 'csv-spans'" in err

@@ -181,9 +181,10 @@ def lists_of(record: Mapping[str, Any], name: str = "") -> str:
     if (key := next(sentences, None)) is not None:
         return (
             f"; the sentences of tokens under {key!r} become records by: import json; "
-            f"data = json.load(open({name!r}, 'r', -1, 'utf-8'))[{key!r}]; "
+            "from skstruct.datasets.formats.span_records import json_values; "
             f"open({name!r} + '.jsonl', 'w', -1, 'utf-8').writelines(json.dumps(each) + "
-            "'\\n' for each in data)"
+            f"'\\n' for _, value in json_values({name!r}, 'utf-8') for each in "
+            f"value[{key!r}])"
         )
     lists = [
         repr(key)

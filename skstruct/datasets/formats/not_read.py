@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import NamedTuple
 
 from .head import Head
 from .text_files import OLD_LINE_ENDS
+
+
+class _Quoted(str):
+    """The name of a file, written as the shell reads it unless as ``{0!r}``."""
+
+    def __format__(self, specification: str) -> str:
+        return shlex.quote(self)
 
 
 class NotRead(NamedTuple):
@@ -268,5 +276,7 @@ def advice_for(head: Head, for_model: bool = False) -> str | None:
             continue
         signed = each.sign is not None and re.search(each.sign, begin)
         if signed or head.name.lower().endswith(each.endings or ("\0",)):
-            return f"{head.name}: {each.called}: {each.advice.format(head.name)}"
+            return (
+                f"{head.name}: {each.called}: {each.advice.format(_Quoted(head.name))}"
+            )
     return None

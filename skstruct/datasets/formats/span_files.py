@@ -34,7 +34,14 @@ from .source import peeked
 from .span_offsets import with_spans
 from .span_records import SPAN_KEYS, Fault, Reading, Record, json_values
 from .span_units import ENDS, UNITS
-from .table import BY_NAME, names, recognised, refuse_options, text_formats
+from .table import (
+    BY_NAME,
+    has_own_keys,
+    names,
+    recognised,
+    refuse_options,
+    text_formats,
+)
 from .text_files import Accents
 
 FORMATS = names(TEXTS)
@@ -620,9 +627,8 @@ def _format_of(head: Head, reading: Reading) -> TextFormat:
     options = reading.options
     if options.format != "auto":
         return known[options.format]
-    own = options.records, options.start, options.end, options.label
-    if any((*own, options.length, options.words)):
-        return known["jsonl"]  # the one format with keys of any names
+    if has_own_keys(head, options.given()):
+        return known["jsonl"]
     found = recognised(head, known.values())
     format = known["jsonl"] if found is None else known[found.format.name]
     refuse_options(format, options.given() - _OF_ALL)

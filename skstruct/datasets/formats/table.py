@@ -167,6 +167,24 @@ def recognised(
     return found[0]
 
 
+KEYS = frozenset(("records", "start", "end", "label", "length", "words"))
+"""Options of annotated texts that name a key of records."""
+
+
+def has_own_keys(head: Head, options: Iterable[str]) -> bool:
+    """Tell whether options name keys of records that are of no format that has these
+    options, whatever the records look like: then they are read as "jsonl", the one
+    format with keys of any names.
+    """
+    named = KEYS.intersection(options)
+    if not named or not head.objects:
+        return False
+    return not any(
+        isinstance(entry, TextFormat) and named <= entry.options
+        for entry, _ in taken(looks(head))
+    )
+
+
 def recognised_or_open(head: Head) -> Recognised | None:
     """Return the format of a file for a model; None if none fits, or several, of which
     the model then says one.
@@ -204,11 +222,16 @@ def refuse_options(format: Format, given: Collection[str]) -> None:
     given : collection of str
         Names of options, as of `read_spans`.
     """
-    for name in given:
+    of_texts = format.kind == TEXTS
+    for name in sorted(given):
         if name not in format.options:
-            having = [each.name for each in FORMATS if name in each.options]
+            having = formats_with(name)
+            alike = [
+                each for each in having if (BY_NAME[each].kind == TEXTS) == of_texts
+            ]
             raise ValueError(
-                f"{name} is for {', '.join(having)}, but format is {format.name!r}"
+                f"{name} is for {', '.join(alike or having)}, but format is "
+                f"{format.name!r}"
             )
 
 

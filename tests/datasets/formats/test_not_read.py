@@ -36,7 +36,8 @@ def advised(path, read=read_spans):
     with pytest.raises(ValueError) as told:
         read(path)
     message = str(told.value)
-    assert message.startswith((f"{path}: ", f"{path}, line 1: "))
+    places = ": ", ", line 1: ", ", record 0: "
+    assert message.startswith(tuple(f"{path}{place}" for place in places))
     code = message[message.index("import ") if "import " in message else 0 :]
     code = code.partition("] are their words")[0]
     code += "]" if "are their words" in message else ""
@@ -190,18 +191,19 @@ SHELL = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("file", ["a", "a b's"])
 @pytest.mark.parametrize("name", SHELL)
-def test_commands_of_the_shell_make_what_is_read(name, tmp_path, monkeypatch):
+def test_commands_of_the_shell_make_what_is_read(name, file, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text, ending = SHELL[name]
-    (tmp_path / "a").write_text(text, encoding="utf-8")
-    advice = advice_for(Head("a", text.splitlines()))
+    (tmp_path / file).write_text(text, encoding="utf-8")
+    advice = advice_for(Head(file, text.splitlines()))
     begin = min(
         advice.index(word) for word in ("sed ", "awk ", "grep ") if word in advice
     )
     subprocess.run(advice[begin:], shell=True, check=True, cwd=tmp_path)
     format = "segmented" if ending == ".seg" else "auto"
-    X, y = read_tokens(f"a{ending}", format=format)
+    X, y = read_tokens(f"{file}{ending}", format=format)
     words = y if ending == ".seg" else X
     words = [[w if isinstance(w, str) else w[0] for w in x] for x in words]
     assert [each[:2] for each in words] == COLUMNS
@@ -271,12 +273,21 @@ def test_tables_of_pandas(name, tmp_path):
     assert read_spans(f"{path}.jsonl") == (["Ann ran", "no"], [[(0, 3, "X")], []])
 
 
-def test_an_object_around_sentences(tmp_path):
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("shape", ["one object", "a list", "lines"])
+def test_objects_around_sentences(shape, indent, tmp_path):
     path = tmp_path / "a.json"
     rows = [{"id": 1, "tokens": ["Ann"], "tags": ["B-X"]}] * 2
-    path.write_text(json.dumps({"version": "1", "data": rows}))
+    documents = [{"version": "1", "data": rows}] * (1 if shape == "one object" else 3)
+    written = [json.dumps(each, indent=indent) for each in documents]
+    text = "\n".join(written)
+    if shape == "a list":
+        joined = ",\n".join(written)
+        text = f"[\n{joined}\n]"
+    path.write_text(text)
     advised(path)
-    assert read_tokens(f"{path}.jsonl") == ([["Ann"]] * 2, [["B-X"]] * 2)
+    n = 2 * len(documents)
+    assert read_tokens(f"{path}.jsonl") == ([["Ann"]] * n, [["B-X"]] * n)
 
 
 OPTIONS = {
