@@ -50,7 +50,7 @@ def says_overridden(estimator: Any, method: str, owner: str) -> str:
     return (
         f"{name}.{method} would never be called: {owner} works with the parts of "
         f"{name} that this package wrote; let a transformer before the {owner} do what "
-        f"{method} adds, in a pipeline"
+        f"{method} adds, in a pipeline, or a class derived from {owner}"
     )
 
 

@@ -83,7 +83,10 @@ class KeepsSettings:
         """
         end = "a fit that continues cannot change it"
         self._refuse(self._own_settings(), end)
-        end = f"partial_fit goes on with {self._around}_: set it there, or fit again"
+        end = (
+            f"partial_fit goes on with {self._around}_, which has its own: set it back, "
+            f"and change that of {self._around}_, or fit again"
+        )
         self._refuse(self._settings_inside(), end)
 
     def _refuse(self, now: dict[str, Any], end: str) -> None:

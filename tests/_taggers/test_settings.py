@@ -18,6 +18,7 @@ from skstruct import (
     SpanTagger,
     StructuredPerceptron,
 )
+from skstruct.inspection import feature_weights
 
 TEXTS = [
     "Ann Lee met Bob in Rome.",
@@ -154,6 +155,28 @@ def test_an_equal_value_of_another_type_is_no_change(parameter, before, same, ot
     model.set_params(**{f"tagger__{parameter}": other})
     with pytest.raises(ValueError, match=f"{parameter}=.* differs from that of the tr"):
         model.partial_fit(TEXTS, SPANS)
+
+
+@pytest.mark.parametrize("name", ["spans", "words", "average"])
+def test_training_goes_on_with_the_parameters_of_what_is_fitted(name):
+    """As the error says that tells of others."""
+    _, X, y = MODELS[name]
+    model = fitted(name)
+    around = "estimator" if name == "average" else "tagger"
+    before = model.get_params()[f"{around}__alpha"]
+    model.set_params(**{f"{around}__alpha": 0.9})
+    says = f"set it back, and change that of {around}_, or fit again"
+    with pytest.raises(ValueError, match=says):
+        model.partial_fit(X, y)
+    model.set_params(**{f"{around}__alpha": before})
+    getattr(model, f"{around}_").set_params(alpha=0.9, penalty="l2")
+    model.partial_fit(X, y)
+    plain, again = (fitted(name).partial_fit(X, y) for _ in range(2))
+    changed, *others = (
+        repr(feature_weights(getattr(each, f"{around}_")))
+        for each in (model, plain, again)
+    )
+    assert changed != others[0] == others[1]
 
 
 @pytest.mark.parametrize("name", ["spans", "chains", "words"])
