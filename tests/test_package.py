@@ -51,18 +51,41 @@ def test_one_import_gives_all_public_modules():
         skstruct.inspect  # noqa: B018
 
 
+def imported_by(file):
+    """The modules that a file imports outside of functions, and the modules of the
+    package among them.
+    """
+    package = pathlib.Path(skstruct.__file__).parent
+    folder = ("skstruct", *file.relative_to(package).parts[:-1])
+    names = set()
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = folder[: len(folder) + 1 - node.level] if node.level else ()
+            name = ".".join([*above, *filter(None, [node.module])])
+            names |= {name, *(f"{name}.{alias.name}" for alias in node.names)}
+    return names
+
+
 def test_what_is_imported_is_declared():
-    """Other packages may be imported inside of functions only, where they are optional."""
+    """Other packages are optional: only functions import them, and modules that only
+    functions import.
+    """
     declared = {re.match(r"[\w-]+", line)[0] for line in project()["dependencies"]}
     declared = {{"scikit-learn": "sklearn"}.get(name, name) for name in declared}
-    imported = set()
-    for file in pathlib.Path(skstruct.__file__).parent.rglob("*.py"):
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.Import):
-                imported |= {alias.name.partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                imported.add(node.module.partition(".")[0])
-    assert imported - set(sys.stdlib_module_names) - {"skstruct"} <= declared
+    known = declared | set(sys.stdlib_module_names) | {"skstruct"}
+    package = pathlib.Path(skstruct.__file__).parent
+    imports = {
+        ".".join(["skstruct", *file.relative_to(package).with_suffix("").parts]): (
+            imported_by(file)
+        )
+        for file in package.rglob("*.py")
+    }
+    everywhere = set().union(*imports.values())
+    for module, names in imports.items():
+        others = {name.partition(".")[0] for name in names} - known
+        assert not others or module not in everywhere, (module, others)
 
 
 def command():

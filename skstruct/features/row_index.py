@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from itertools import compress, repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -187,11 +187,20 @@ class RowIndex:
 class FeatureIndex(RowIndex):
     """The weight rows of features that have names; ``ids`` has the numbers of these."""
 
+    # What `rows` has found out, which no copy in a file has:
+    _looked_at: np.ndarray | None = None  # the ``row_of`` that it was found of
+    _n_equal = -1  # names whose rows are their numbers; -1 if one is not
+
     def __init__(self, first_row: int = 0) -> None:
         super().__init__(first_row)
         self.ids: dict[str, int] = {}
-        self._looked_at: np.ndarray | None = None  # the last ``row_of`` of `rows`
-        self._n_equal = -1  # names whose rows are their numbers; -1 if one is not
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("_looked_at", "_n_equal")
+        }
 
     @classmethod
     def of_names(cls, names: Iterable[str], first_row: int = 0) -> Self:

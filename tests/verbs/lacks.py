@@ -63,6 +63,13 @@ NOT_FOR_TOKENS = {
 }  # fmt: skip
 """What does not learn labels of tokens that are str."""
 
+NOT_INSIDE = {
+    f"{SEGMENTERS} word-segmenter {SPAN_TAGGERS} {ONE_PARSER}":
+        (TypeError, "must label tokens, as in .* does not"),
+    **NOT_FOR_TOKENS,
+}  # fmt: skip
+"""What is no tagger inside of a ``Segmenter`` or ``SpanTagger``."""
+
 UNLABELLED = (
     f"sets {PARSERS} {RERANKERS} {OF_WORDS} {MIXED} segmenter-reranker spans-reranker"
 )
@@ -135,8 +142,8 @@ LACKS = {
         f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker {SPAN_TAGGERS} mixer-spans":
             (ValueError, "base must be .* with predict_kbest|has no predict_kbest"),
     },
-    "segment": NOT_FOR_TOKENS,
-    "spans": NOT_FOR_TOKENS,
+    "segment": NOT_INSIDE,
+    "spans": NOT_INSIDE,
     "constraints": {f"{PARSERS} {OF_WORDS} reranker-word-segmenter": ABSENT},
     "predict_kbest": {f"sets {RERANKERS} segmenter-reranker spans-reranker mixer-reranker": ABSENT},
     "predict_marginals": {WITHOUT_MARGINALS: ABSENT},
