@@ -50,7 +50,7 @@ ROUNDS = 20
 """Rounds in which chances are scaled to the number of errors."""
 
 MOST = 4_000
-"""Annotations, and planted errors of a kind, from which the regression learns."""
+"""Annotations from which the regression learns, and twice the planted errors of a kind."""
 
 STRENGTH = 1.0
 """Weight of the squared distance between the regression and its prior."""
