@@ -301,6 +301,7 @@ def _corpora(
     # Read now: a mistake in it should not cost a training. It has the format of the
     # corpus; annotated texts may be in another one.
     of_dev = copy.copy(arguments)
+    of_dev.document = None  # nothing of it is held out
     if not isinstance(layout.entry, TokenFormat):
         of_dev.format = layout.family if layout.kind.has_spans else layout.how.format
     if isinstance(layout.entry, TokenFormat) and layout.entry.names_fields:

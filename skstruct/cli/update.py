@@ -10,7 +10,7 @@ import contextlib
 import os
 import sys
 import time
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -144,7 +144,9 @@ def _corpora(
     _check_scheme(corpus, learned)
     if arguments.dev is None:
         return corpus, layout, None
-    dev = repair(read_for(arguments.dev, arguments, model, inputs))
+    of_dev = copy(arguments)
+    of_dev.document = None  # nothing of it is held out
+    dev = repair(read_for(arguments.dev, of_dev, model, inputs))
     warn_if_learned(model, arguments.dev, dev.name)
     warn_of_shared(corpus, dev)
     return corpus, layout, dev

@@ -163,6 +163,24 @@ def test_an_unknown_key_is_refused(capsys, tmp_path):
     assert code == 1 and "no sentence has 'nope' (--document); there " in err
 
 
+def test_the_documents_of_dev_are_not_asked_for(capsys, tmp_path):
+    """Nothing of it is held out."""
+    rows = [
+        {"text": f"{name} ran", "spans": [[0, 3, "X"]], "case": name[0]}
+        for name in ("Ann", "Ada", "Bob", "Ben", "Cid", "Cal")
+    ]
+    path, dev = tmp_path / "a.jsonl", tmp_path / "dev.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    dev.write_text(json.dumps({"text": "Dan ran", "spans": [[0, 3, "X"]]}))
+    more = "--document", "case", "--holdout", ".4", "--dev", dev
+    new = "-m", tmp_path / "m", "-a", "perceptron", "--keep-training"
+    code, out, err = run(capsys, "train", path, *new, *more)
+    assert code == 0 and "1 document held out" in out, err
+    new = "-m", tmp_path / "n", "--update", tmp_path / "m"
+    code, _, err = run(capsys, "train", path, *new, *more)
+    assert code == 0, err
+
+
 def test_a_key_that_some_records_lack_is_said(capsys):
     said = [{"a": "1"}, {}, {"a": "1"}]
     assert document_keys.documents_by("a", said, "f", "text") == ["1", None, "1"]

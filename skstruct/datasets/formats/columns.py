@@ -249,42 +249,47 @@ def _leave_header(name: str, line: str, tally: Tally) -> None:
 
 
 _NAMES_DOCUMENT = re.compile(
-    rf"#+\s*(newdoc\b|begin document\b|({'|'.join(DOCUMENT_KEYS)})\s*[=:])", re.I
+    rf"#+\s*(?:(newdoc|begin document)\b|({'|'.join(DOCUMENT_KEYS)})\s*[=:])", re.I
 )
 """A comment that names the document of what follows, as other formats have them."""
 
 
 class _Documents:
-    """Counts documents that have sentences."""
+    """Numbers the documents that have sentences.
+
+    Sentences are of one document if no line without a name begins another one between
+    them, and all comments that name documents name the same.
+    """
 
     def __init__(self) -> None:
-        self._number = 0
-        self._filled = False
-        self._told = False
-        self._named = ""
+        self._n_begun = 0
+        self._names: dict[str, str] = {}  # by what comments call a document
+        self._numbers: dict[Any, int] = {}
 
     def begin(self, line: str, separator: str | None) -> bool:
         """Begin a document if the line is that of one; tell whether it is."""
         if split_cells(line, separator)[0] != DOCUMENT:
             return False
-        self._begin()
+        self._n_begun += 1
         return True
 
     def note(self, comment: str) -> None:
-        """Begin a document if a comment names another one than the last."""
-        if comment != self._named and _NAMES_DOCUMENT.match(comment):
-            self._named = comment
-            self._begin()
-
-    def _begin(self) -> None:
-        self._number += self._filled
-        self._filled = False
-        self._told = True
+        """Begin the document that a comment names, if it is one of these."""
+        found = _NAMES_DOCUMENT.match(comment)
+        if found is None:
+            return
+        name = comment[found.end() :].strip()
+        mark, key = found.groups()
+        if name:
+            self._names[(mark or key).lower()] = name
+        elif mark:
+            self._n_begun += 1
 
     def next_sentence(self) -> str | None:
-        """The document of the next sentence."""
-        self._filled = True
-        return str(self._number) if self._told else None
+        """The document of the next sentence; None before the first that is begun."""
+        document = self._n_begun, *sorted(self._names.items())
+        number = self._numbers.setdefault(document, len(self._numbers))
+        return str(number) if any(document) else None
 
 
 def _hint(lines: Any, separator: str | None, comment: str | None) -> Any:

@@ -77,3 +77,24 @@ def test_tags_of_full_stops_are_no_prose():
 def test_cells_between_other_marks_are_named():
     with pytest.raises(ValueError, match=r"3 cells between '\|'"):
         read_tokens(io.StringIO("Ann|N|B\nleft|V|O\n"))
+
+
+@pytest.mark.parametrize(
+    ("comments", "documents"),
+    [
+        (["# newdoc", "", "# newdoc"], ["0", "0", "1"]),
+        (["", "#begin document", "#begin document"], [None, "1", "2"]),
+        (["# doc_id = a", "# doc_id = b", "# doc_id = a"], ["0", "1", "0"]),
+        (["# doc_id = a", "# doc_id =", "# doc_id = b"], ["0", "0", "1"]),
+        (["# doc_id = a\n# document = n"] * 3, ["0", "0", "0"]),
+        (
+            [f"# doc_id = {name}\n# document = n" for name in "aba"],
+            ["0", "1", "0"],
+        ),
+    ],
+)
+def test_documents_of_comments(comments, documents):
+    """A mark without a name begins a document; sentences with one name are of one."""
+    text = "".join(f"{comment}\nw N\n\n" for comment in comments)
+    found = read_tokens(io.StringIO(text), format="columns", return_documents=True)
+    assert found[2] == documents
