@@ -196,8 +196,11 @@ def _columns_of_other_names(table: list[list[str]]) -> str:
     if not labels or not words:
         return ""
     word = max(words, key=lambda c: len(set(columns[c])))
-    options = "--tokens", names[word], "--label", names[labels[-1]]
-    return " ".join(map(shlex.quote, options))
+    fields = [
+        str(c) if "," in names[c] or names[c].lstrip("-").isdecimal() else names[c]
+        for c in (word, labels[-1])
+    ]  # options take a comma or a number for something else than a name
+    return f"--tokens {shlex.quote(fields[0])} --label {shlex.quote(fields[1])}"
 
 
 def _new_rows(

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shlex
 import warnings
 
 import pytest
@@ -246,6 +247,20 @@ def test_a_header_of_other_names_is_named_with_its_options(tmp_path, capsys):
     options = ["--format", "csv", "--tokens", "Wort", "--label", "Etikett"]
     code, _, err = run(capsys, *given, *options)
     assert code == 0 and "8 tokens, 2 labels" in err and "'Satz' looks like" in err
+
+
+@pytest.mark.parametrize("names", [("W, x", "Art"), ("Das Wort", "7"), ("-1", "a 'b'")])
+def test_options_for_headers_take_any_names(names, tmp_path, capsys):
+    """The advice is tried; options take commas and numbers for something else."""
+    path = tmp_path / "a.csv"
+    rows = ("Ann", "B-P"), ("lief", "O"), (), ("Bo", "B-P"), ("kam", "O"), ()
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([names, *rows])
+    code, _, err = run(capsys, "train", path, "--dry-run")
+    assert code == 1
+    advice = err[err.index("--format csv ") :].splitlines()[0]
+    code, _, err = run(capsys, "train", path, "--dry-run", *shlex.split(advice))
+    assert code == 0 and "read 2 sentences, 4 tokens, 2 labels: csv" in err
 
 
 def test_rows_without_any_cell_end_sentences(tmp_path):
