@@ -24,8 +24,9 @@ _BY_READ = (
     "spans",
 )
 _BY_PARAM = "overlap", "align", "tokenizer", "pieces"
+_ARGUMENT = re.compile(r"(\w+)='([^']*)'")
+_CALL = re.compile(r"read_spans\(\.\.\., (\w+='[^)]*')\)")
 _ADVICE = (
-    (r"read_spans\(\.\.\., (\w+=[^)]*)\)", r"\1"),
     (r"\balignment_report\(X, y\)", "skstruct check"),
     (rf"\b(text|spans|records|start|end){_WITHOUT}", r"--read \1=KEY"),
     (rf"\band label{_WITHOUT}", "and --read label=KEY"),
@@ -53,6 +54,7 @@ def in_command_words(message: str) -> str:
     >>> in_command_words('overlap="longest" keeps the longer of two')
     '-p overlap=longest keeps the longer of two'
     """
+    message = _CALL.sub(_options_of, message)
     for pattern, words in _ADVICE:
         message = re.sub(pattern, words, message)
     for names, option in (
@@ -64,6 +66,14 @@ def in_command_words(message: str) -> str:
         named = rf"(?<![\w.])(?<!\w\(){_any(names)}{_VALUE}(?! \(--)"
         message = re.sub(named, option, message)
     return message
+
+
+def _options_of(call: re.Match[str]) -> str:
+    """Return the options that do what a call of ``read_spans`` does."""
+    return " ".join(
+        f"--{name} {value}" if name in _OPTIONS else f"--read {name}={value}"
+        for name, value in _ARGUMENT.findall(call[1])
+    )
 
 
 def _any(names: tuple[str, ...]) -> str:

@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from .._data.places import counted
+from ..datasets.formats.column_lines import IDS
 from .common import CommandError, warn
 
-ID = re.compile(r"(^|[^a-z])(id|ids|key|no|nr|name|file|url|source|title)$", re.I)
+_ID = re.compile(rf"(^|[^a-z])({IDS})$", re.I)
 """Names of what names something, wherever its values stand."""
 
 _MOST = 3
@@ -55,7 +56,11 @@ def documents_by(
     n_missing = found.count(None)
     if n_missing == len(found):
         keys = list(dict.fromkeys(name for each in said for name in each))
-        there = f"there are {', '.join(keys)}" if keys else "there are none at all"
+        there = (
+            f"there are {', '.join(keys)}"
+            if keys
+            else "there is no key, column or comment beside the annotations"
+        )
         raise CommandError(f"{name}: no {unit} has {key!r} (--document); {there}")
     if n_missing:
         warn(
@@ -77,7 +82,7 @@ def offered(said: Sequence[Mapping[str, str]]) -> list[str]:
             continue
         n = len(set(values))
         stands_together = n == sum(1 for _ in groupby(values))
-        if 1 < n < len(values) and (stands_together or ID.search(key)):
+        if 1 < n < len(values) and (stands_together or _ID.search(key)):
             counts[key] = n
     return sorted(counts, key=lambda key: -counts[key])[:_MOST]
 

@@ -27,6 +27,10 @@ from skstruct.cli.command_words import in_command_words
             "call read_spans(..., offsets='characters')",
             "call --offsets characters",
         ),
+        (
+            "here: read_spans(..., text='a.b', label='c', ends='inclusive')",
+            "here: --read text=a.b --read label=c --ends inclusive",
+        ),
         ("names with label_names=", "names with --label-names FILE"),
         ("start=, end= and", "--read start=KEY, --read end=KEY and"),
         ("choose with to_name=, or", "choose with --read to_name=NAME, or"),

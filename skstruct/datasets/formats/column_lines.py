@@ -24,6 +24,9 @@ and nagisa write them.
 DOCUMENT_KEYS = ("document_id", "doc_id", "document", "doc", "docid", "doc_key")
 """Keys of records, and columns of tables, that name a document; in any case."""
 
+IDS = "id|ids|key|no|nr|name|file|url|source|title"
+"""Last words of names of keys and columns whose values name something, as a pattern."""
+
 COLUMN_NAMES = frozenset(
     "char character characters chunk chunks form forms head id idx index iob label "
     "labels lemma lemmas ner "

@@ -12,7 +12,7 @@ from typing import Any
 from ..._core.user_warnings import warn
 from ..._data.scheme_rules import are_chunks
 from ..._data.source_layout import SourceLayout
-from .column_lines import DOCUMENT_KEYS
+from .column_lines import DOCUMENT_KEYS, IDS
 from .contents import Contents
 from .csv_spans import END, START
 from .entry import NO, Kept, Look, Row, Rows, TokenFormat, marked, near, no
@@ -310,7 +310,7 @@ class _Apart:
 
 _NAMES = re.compile(
     r"^(?!.*(?:tok|word|entit|span|annot|ment|coref|cluster))"
-    r".*(?:(?:^|[^a-z])(?:id|key|no|nr|name|file|url|source|title)|Id|ID)$|"
+    rf".*(?:(?:^|[^a-z])(?:{IDS})|Id|ID)$|"
     r"patient|article|note|report|case|book|chapter|speaker|author|topic",
     re.I,
 )

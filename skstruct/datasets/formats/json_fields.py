@@ -155,10 +155,11 @@ def listed(record: Mapping[str, Any]) -> str:
 
 
 _OF_TOOLS = {
-    "luis_schema_version": "records=utterances start=startPos end=endPos label=entity",
-    "text_snippet": "text=text_snippet.content spans=annotations "
-    "start=text_extraction.text_segment.start_offset "
-    "end=text_extraction.text_segment.end_offset label=display_name",
+    "luis_schema_version": "records='utterances', start='startPos', end='endPos', "
+    "label='entity', ends='inclusive'",
+    "text_snippet": "text='text_snippet.content', spans='annotations', "
+    "start='text_extraction.text_segment.start_offset', "
+    "end='text_extraction.text_segment.end_offset', label='display_name'",
 }
 """Keys of records that options read, and the options: of LUIS, and of AutoML."""
 
@@ -169,9 +170,7 @@ def lists_of(record: Mapping[str, Any], name: str = "") -> str:
     """
     known = next((options for key, options in _OF_TOOLS.items() if key in record), None)
     if known is not None:
-        read = " ".join(f"--read {option}" for option in known.split())
-        ends = " --ends inclusive" if "utterances" in known else ""
-        return f"; here: {read}{ends}"
+        return f"; here: read_spans(..., {known})"
     sentences = (
         key
         for key, value in record.items()

@@ -318,6 +318,10 @@ OPTIONS = {
 def test_the_options_of_the_advice_read_it(name, tmp_path, capsys):
     path = tmp_path / "a.json"
     path.write_text(json.dumps(OPTIONS[name]))
+    with pytest.raises(ValueError, match="here: read_spans") as told:
+        read_spans(path)
+    call = str(told.value).partition("here: ")[2].replace("...", "path")
+    assert eval(call) == (["to Rome"], [[(3, 7, "L")]])
     code, _, err = run(capsys, "train", path, "--dry-run")
     assert code == 1
     options = err[err.index("here: ") + 6 :].split()
