@@ -9,9 +9,10 @@ answer that looks like a right one.
 from __future__ import annotations
 
 import copy
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._data.inputs import TREES
 from .._data.places import counted
@@ -137,11 +138,10 @@ def with_layout(
                 continue
         if name != "label" or not (is_new_column or is_tree):
             setattr(settled, name, getattr(known, name))
-    seen = _misfit(source, settled, entry, writes, arguments.format is not None)
-    if seen is not None:
-        by_columns = seen.startswith(("there is no", "each line has"))
-        remedy = "--tokens" if by_columns else "--format"
-        raise _mismatch(source, seen, known, remedy)
+    is_named = arguments.format is not None
+    misfit = _misfit(source, settled, entry, writes, is_named)
+    if misfit is not None:
+        raise _mismatch(source, misfit.seen, known, misfit.remedy)
     return settled
 
 
@@ -167,11 +167,17 @@ def _mismatch(
     )
 
 
+class _Misfit(NamedTuple):
+    """How a source differs from what options say, and the option to correct."""
+
+    seen: str
+    remedy: str
+
+
 def _misfit(
     source: Source, settled: Any, entry: TokenFormat, writes: bool, is_named: bool
-) -> str | None:
-    """Return what a source looks like if it is not laid out as the options say; else
-    None.
+) -> _Misfit | None:
+    """Return how a source differs from what the options say; None if it does not.
 
     ``is_named`` tells that an option names the format: then looks do not count.
     """
@@ -182,14 +188,21 @@ def _misfit(
     if found is not None and found.format is not entry:
         other, why = found
         if not other.is_general or why.is_sure or head.records:
-            return f"this looks like {other.name}: {why.seen}"
+            return _Misfit(f"this looks like {other.name}: {why.seen}", "--format")
     if entry.has_features:
         return None  # names of features can be anything
     if entry.name != "columns":
         look = entry.look(head)
         fits = is_named or look.is_yes
         seen = "" if look == NO else f": {look.seen}"
-        return None if fits else f"this is no {entry.name}{seen}"
+        return None if fits else _Misfit(f"this is no {entry.name}{seen}", "--format")
+    return _misfit_of_columns(source, settled, writes)
+
+
+def _misfit_of_columns(source: Source, settled: Any, writes: bool) -> _Misfit | None:
+    """Return how the columns of a source differ from what the options say; None if
+    they do not.
+    """
     # A pipe may wait for an answer to its first line.
     lines = [
         line
@@ -204,16 +217,19 @@ def _misfit(
     width = max(set(widths), key=widths.count)
     beyond = [c for c in needed if not -width <= c < width]
     if beyond:
-        return f"there is no column {beyond[0]}, but {counted(width, 'column')}"
+        seen = f"there is no column {beyond[0]}, but {counted(width, 'column')}"
+        return _Misfit(seen, "--tokens")
     if settled.separator is not None and width == 1:
         inside = [line for line in lines if len(line.split()) > 1]
         if len(inside) == len(lines):
-            return f"there is no separator {settled.separator!r} in it"
+            seen = f"there is no separator {settled.separator!r} in it"
+            return _Misfit(seen, "--separator space")
     if settled.separator is None and width == 1 and len(lines) > 2:
         for mark in ",;|":
             (n, *others) = {line.count(mark) for line in lines}
             if n and not others:
-                return f"each line has {counted(n + 1, 'cell')} between {mark!r}"
+                seen = f"each line has {counted(n + 1, 'cell')} between {mark!r}"
+                return _Misfit(seen, f"--separator {shlex.quote(mark)}")
     return None
 
 

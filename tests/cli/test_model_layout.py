@@ -3,6 +3,7 @@
 """
 
 import json
+import shlex
 
 import pytest
 from cli_cases import run, run_train
@@ -119,6 +120,25 @@ def test_columns_without_the_separator(tmp_path, capsys):
     (tmp_path / "spaces").write_text("the ?\ncat ?\n")
     code, _, err = run(capsys, "tag", tmp_path / "spaces", "-m", tmp_path / "m")
     assert code == 1 and "there is no separator '\\t' in it" in err
+
+
+@pytest.mark.parametrize(
+    ("learned", "given"), [("\t", " "), (" ", ","), (" ", ";"), (" ", "|")]
+)
+def test_the_option_for_another_separator_is_named(learned, given, tmp_path, capsys):
+    """The advice is tried."""
+    rows = [["the", "D"], ["cat", "N"], [], ["a", "D"], []]
+    for name, mark in ("old", learned), ("new", given):
+        (tmp_path / name).write_text("".join(f"{mark.join(row)}\n" for row in rows * 4))
+    how = "--separator", "tab" if learned == "\t" else "", "--epochs", 1
+    old = "train", tmp_path / "old", "-m", tmp_path / "m", "-a", "perceptron"
+    assert run(capsys, *old, *how)[0] == 0
+    new = "evaluate", tmp_path / "new", "-m", tmp_path / "m"
+    code, _, err = run(capsys, *new)
+    assert code == 1
+    advice = err[err.index("--separator") :].splitlines()[0]
+    code, out, err = run(capsys, *new, *shlex.split(advice))
+    assert code == 0 and "token accuracy        1.0000" in out, err
 
 
 def test_a_upos_model_writes_upos(tmp_path, capsys):
