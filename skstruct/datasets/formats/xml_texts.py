@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, ParseError, XMLParser
 
 from ..._core.user_warnings import warn
@@ -86,36 +86,43 @@ class XmlTexts(TextFormat):
             text = "\n".join(line for _, line in lines)
         root = _parsed(text, name)
         _warn_of_attributes(root, name)
-        for place, written, spans, n_seen, document in _texts(root, name, reading):
-            found = None if reading.texts_alone else spans
+        for place, written, spans, document in _texts(root, name, reading):
+            filled = [span for span in spans if span.text]
+            n_empty = len(spans) - len(filled)
+            if n_empty:
+                reading.leave_span("an element without text", place, n_empty)
+            found = None if reading.texts_alone else filled
             about = {} if document is None else {DOCUMENT_KEYS[0]: document}
-            yield Record(place, written, found, about, n_seen=n_seen)
+            yield Record(place, written, found, about, n_seen=len(spans))
 
 
-_Text = tuple[str, str, list[Annotation], int, str | None]
-"""Place, text, spans, how many elements were met, and the document."""
+class _Text(NamedTuple):
+    """A text of a file.
+
+    Attributes
+    ----------
+    place : str
+    text : str
+    spans : list of Annotation
+    document : str or None
+        What the text is a part of, if the file says it.
+    """
+
+    place: str
+    text: str
+    spans: list[Annotation]
+    document: str | None = None
 
 
 def _texts(root: Element, name: str, reading: Reading) -> Iterator[_Text]:
-    """Yield the texts of a file, and count elements that cover nothing."""
-    found: Iterator[tuple[Any, ...]]
-    of = None
+    """Return the texts of a file, by what it looks like."""
     outer = _inner(root)
     has_muc = any(True for tag in _OF_MUC for _ in root.iter(tag))
     if has_muc and not any(child.tag in _OF_MUC for child in outer):
-        found = _of_muc(root, name, reading)
-    elif (of := _children_of_children(root)) is not None:
-        found = _elements(of, name)
-    else:
-        found = _lines(outer, name)
-    for place, text, spans, *of_document in found:
-        filled = [span for span in spans if span.text]
-        if len(filled) < len(spans):
-            reading.leave_span(
-                "an element without text", place, len(spans) - len(filled)
-            )
-        document = of_document[0] if of_document else None
-        yield place, text, filled, len(spans), document
+        return _of_muc(root, name, reading)
+    if (of := _children_of_children(root)) is not None:
+        return _elements(of, name)
+    return _lines(outer, name)
 
 
 def _are_leaves(lines: list[str]) -> int | None:
@@ -249,16 +256,15 @@ def _called(element: Element) -> str:
     return str(element.tag).rpartition("}")[2]
 
 
-def _elements(
-    of: Element, name: str
-) -> Iterator[tuple[str, str, list[Annotation], str | None]]:
-    """(place, text, spans, document) of the children of an element, or of the texts of
-    these if they are documents.
+def _elements(of: Element, name: str) -> Iterator[_Text]:
+    """Yield the children of an element as texts, or the texts of these if they are
+    documents.
     """
     for k, (child, document) in enumerate(_of_documents(of)):
         place = f"{name}, record {k}"
         _flatten(child)
-        yield place, *_linear(child, place), document
+        text, spans = _linear(child, place)
+        yield _Text(place, text, spans, document)
 
 
 _IDS = ("id", "{http://www.w3.org/XML/1998/namespace}id")
@@ -311,11 +317,9 @@ def _flatten(element: Element) -> None:
     element[-1].tail = ""
 
 
-def _of_muc(
-    root: Element, name: str, reading: Reading
-) -> Iterator[tuple[str, str, list[Annotation]]]:
-    """(place, text, spans) of the elements that hold ENAMEX and its like, and of others
-    of their names; what else has text is structure.
+def _of_muc(root: Element, name: str, reading: Reading) -> Iterator[_Text]:
+    """Yield the elements that hold ENAMEX and its like, and others of their names, as
+    texts; what else has text is structure.
     """
     parents = {child: parent for parent in root.iter() for child in parent}
     holders = {parents[each].tag for tag in _OF_MUC for each in root.iter(tag)}
@@ -337,7 +341,7 @@ def _of_muc(
                 for span in spans
             ]
             k += 1
-            yield place, text.strip(), moved
+            yield _Text(place, text.strip(), moved)
         elif element.tag not in _OF_MUC and (element.text or "").strip():
             tally.seen += 1
             if len(element):
@@ -354,10 +358,8 @@ def _of_muc(
 _BESIDE = "text beside elements"
 
 
-def _lines(root: Element, name: str) -> Iterator[tuple[str, str, list[Annotation]]]:
-    """(place, text, spans) of each line that is not blank; spans may go on over
-    them.
-    """
+def _lines(root: Element, name: str) -> Iterator[_Text]:
+    """Yield each line that is not blank as a text; spans may go on over them."""
     text, spans = _linear(root, name)
     inside = {t for span in spans for t in range(*span.parts[0])}
     begin = 0
@@ -375,6 +377,6 @@ def _lines(root: Element, name: str) -> Iterator[tuple[str, str, list[Annotation
             mine.append(span._replace(parts=of_line))
             span = next(rest, None)
         if line.strip():
-            yield f"{name}, line {number}", line, mine
+            yield _Text(f"{name}, line {number}", line, mine)
         number += text.count("\n", begin, at + 1)
         begin = at + 1
