@@ -67,6 +67,7 @@ from .repair import repairer
 from .targets import add_output, printed_beside, takes_standard
 
 if TYPE_CHECKING:
+    from .._data.source_layout import SourceLayout
     from .common import Arguments, Model
     from .corpus import Corpus, Layout
 
@@ -298,25 +299,33 @@ def _corpora(
         _tell_raw_text(arguments, corpus)
     if arguments.dev is None:
         return corpus, None
-    # Read now: a mistake in it should not cost a training. It has the format of the
-    # corpus; annotated texts may be in another one.
-    of_dev = copy.copy(arguments)
-    of_dev.document = None  # nothing of it is held out
-    if not isinstance(layout.entry, TokenFormat):
-        of_dev.format = layout.family if layout.kind.has_spans else layout.how.format
-    if isinstance(layout.entry, TokenFormat) and layout.entry.names_fields:
-        of_dev.label = layout.label
-    if task == TREES:
-        of_dev.label = arguments.label
-    with Source(arguments.dev, arguments.encoding) as held_out:
-        if isinstance(layout.entry, TokenFormat):
-            known = layout.how if corpus is None else corpus.layout
-            of_dev = with_layout(of_dev, held_out, known)
-        how = layout_of(of_dev, held_out, task=task)
-        dev = repair(read_all(held_out, how))
+    # Read now: a mistake in it should not cost a training.
+    known = layout.how if corpus is None else corpus.layout
+    dev = repair(_dev_corpus(arguments, layout, known, task))
     if corpus is not None:
         warn_of_shared(corpus, dev)
     return corpus, dev
+
+
+def _dev_corpus(
+    arguments: Arguments, layout: Layout, known: SourceLayout | None, task: str
+) -> Corpus:
+    """Read the file of ``--dev`` as the corpus is read, whose layout is ``known``;
+    annotated texts may be in another format.
+    """
+    of_dev = copy.copy(arguments)
+    of_dev.document = None  # nothing of it is held out
+    entry = layout.entry
+    if not isinstance(entry, TokenFormat):
+        of_dev.format = layout.family if layout.kind.has_spans else layout.how.format
+    elif entry.names_fields:
+        of_dev.label = layout.label
+    if task == TREES:
+        of_dev.label = arguments.label
+    with Source(arguments.dev, arguments.encoding) as source:
+        if isinstance(entry, TokenFormat):
+            of_dev = with_layout(of_dev, source, known)
+        return read_all(source, layout_of(of_dev, source, task=task))
 
 
 def _tell_raw_text(arguments: Arguments, corpus: Corpus) -> None:
