@@ -40,7 +40,7 @@ from .model_layout import (
     settle_encoding,
     with_layout,
 )
-from .odd_labels import broken_in, tell_broken
+from .odd_labels import broken_in, odd_labels, tell_broken
 from .repair import repairer
 from .targets import printed_beside
 
@@ -156,15 +156,20 @@ def _check_scheme(corpus: Corpus, scheme: str | None) -> None:
     """Refuse labels of another scheme than those which a model has learned: one label
     would mean two things. Say where few sentences break that of the model.
     """
-    if scheme is None or corpus.layout is None or not are_chunks(flatten(corpus.y)):
+    if scheme is None or corpus.layout is None:
+        return
+    odd = {each.label for each in odd_labels(corpus.y)}  # of no scheme, as warned of
+    y = [[None if label in odd else label for label in labels] for labels in corpus.y]
+    if not are_chunks(flatten(y)):
         return
     found = corpus.layout.scheme
-    broken = broken_in(corpus.y, scheme)
+    broken = broken_in(y, scheme)
     if broken.first and (found or broken.has_foreign or not broken.are_few):
         labels = f"the labels are {found}" if found else f"the labels break {scheme}"
+        wrong = f"correct {', '.join(map(str, odd))}, and then " if odd else ""
         raise CommandError(
-            f"{corpus.name}: {labels}, but the model has learned {scheme}; --repair "
-            "converts them"
+            f"{corpus.name}: {labels}, but the model has learned {scheme}; {wrong}"
+            "--repair converts them"
         )
     tell_broken(corpus, scheme)
 

@@ -266,6 +266,21 @@ def test_labels_of_another_scheme_are_refused_or_repaired(
         assert code == 0 and "repaired" in err and "with 0 new labels" in err
 
 
+@pytest.mark.parametrize("source, is_refused", [("BIOES", True), ("BIO", False)])
+def test_a_label_of_no_scheme_hides_no_other_scheme(source, is_refused, folder, capsys):
+    """``0`` for ``O`` is warned of; the other labels are held against the model's."""
+    X = [["Ann", "Lee", "ran"]] * 13
+    y = [["B-P", "I-P", "O"]] * 12
+    written(folder / "old", X[:12], y)
+    written(folder / "new", X, [*convert_scheme(y, "BIO", source), ["O", "O", "0"]])
+    given = "-a", "perceptron", "--keep-training", "--epochs", 1
+    assert run(capsys, "train", "old", "-m", "m", *given)[0] == 0
+    code, _, err = run(capsys, "train", "new", "--update", "m", "-m", "n")
+    assert code == is_refused and "0 (line 51, 1 token in all) is not spelled" in err
+    advice = "the model has learned BIO; correct 0, and then --repair converts them"
+    assert (advice in err) == is_refused, err
+
+
 @pytest.mark.parametrize(
     ("added", "more", "said"),
     [
