@@ -206,6 +206,8 @@ def _labels(record: Mapping[str, Any], field: str, n: int, place: str) -> list[A
 
 def _named(labels: list[Any], names: Any, place: str, key: str) -> list[Any]:
     """Labels as they are called; None for those that are none."""
+    if {*map(type, labels)} == {str}:
+        return list(labels)
     found: list[Any] = []
     for label in (int(each) if _is_whole(each) else each for each in labels):
         if label is None or (isinstance(label, Integral) and label < 0):

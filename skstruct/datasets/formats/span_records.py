@@ -111,14 +111,15 @@ ANNOTATORS = ("annotator", "annotator_id", "annotator_name", "annotated_by")
 
 def annotator_in(record: Mapping[Any, Any]) -> str:
     """Return who has annotated a record by its keys, or an empty str."""
-    return next(filter(None, (name_of(record.get(key)) for key in ANNOTATORS)), "")
+    named = (name_of(record[key]) for key in ANNOTATORS if key in record)
+    return next(filter(None, named), "")
 
 
 def name_of(value: Any) -> str:
     """Return what a value calls something: a str, or a number as one; an empty str if
     the value is missing, or anything else.
     """
-    if isinstance(value, bool) or not isinstance(value, str | Real):
+    if value is None or isinstance(value, bool) or not isinstance(value, str | Real):
         return ""
     return "" if value != value else str(value).strip()  # NaN is missing
 
@@ -155,13 +156,13 @@ def document_of(record: Record) -> str | None:
 
 def document_in(metadata: Mapping[Any, Any]) -> str | None:
     """Return the document that the metadata of a text name, or None."""
-    inner = (metadata.get(key) for key in _BESIDE)
+    inner = [metadata[key] for key in _BESIDE if key in metadata]
     for about in (metadata, *inner):
         if not isinstance(about, Mapping):
             continue
         named = {key.lower(): key for key in about if isinstance(key, str)}
         for name in DOCUMENT_KEYS:
-            if found := name_of(about.get(named.get(name))):
+            if name in named and (found := name_of(about[named[name]])):
                 return found
     return None
 
