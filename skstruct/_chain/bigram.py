@@ -198,7 +198,7 @@ def new_work(
 # --------------------------------------------------------------------------------------
 @spliced
 def reads_stored_weights(rule: Rule, noise: Noise) -> bool:
-    """Whether scores are those of the stored weights: no lazy penalty, no noise."""
+    """Tell whether scores are of the stored weights: no lazy penalty, no noise."""
     return (
         not is_lazy(rule)
         and noise.feature == NO_NOISE
@@ -208,8 +208,8 @@ def reads_stored_weights(rule: Rule, noise: Noise) -> bool:
 
 @inline
 def reads_whole_rows(chain: Chain, rule: Rule, general: General | Empty) -> bool:
-    """Whether emissions are sums of whole rows of weights: full rows, no lazy penalty,
-    no noise.
+    """Tell whether emissions are sums of whole rows of weights: full rows, no lazy
+    penalty, no noise.
     """
     if len(general) == 0:
         return True
@@ -217,8 +217,8 @@ def reads_whole_rows(chain: Chain, rule: Rule, general: General | Empty) -> bool
 
 
 def lists_rows(chain: Chain, rule: Rule, noise: Noise) -> bool:
-    """Whether training lists a dense row of numbers as runs, one for each number, and
-    not as a whole: where weights are sparse, or read with noise or a lazy penalty.
+    """Tell whether training lists a dense row of numbers as runs, one for each number,
+    and not as a whole: where weights are sparse, or read with noise or a lazy penalty.
     """
     noisy = noise.feature != NO_NOISE or noise.token_below > 0
     return bool(chain.nodes.sparse or has_lazy_penalty(rule) or noisy)

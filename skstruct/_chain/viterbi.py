@@ -60,7 +60,7 @@ once.
 
 @inline
 def differs(y: int, g: int, sets: np.ndarray | Empty) -> bool:
-    """Whether label y contradicts what is given, g.
+    """Tell whether label y contradicts what is given, g.
 
     A g of 0 and more is a label; -1, UNLABELLED, is contradicted by nothing; -2 - s is
     any label of the set ``sets[s]``.

@@ -55,7 +55,7 @@ class FeatureTable(NamedTuple):
 # --------------------------------------------------------------------------------------
 @inline
 def lacks_room(features: FeatureTable, needed: int) -> bool:
-    """Whether the table, or the rows that go with it, have no room for so many new
+    """Tell whether the table, or the rows that go with it, have no room for so many new
     features.
     """
     store = features.weights
@@ -207,8 +207,8 @@ def _longer_table(features: FeatureTable, wanted: int) -> np.ndarray:
 
 
 def is_short(features: FeatureTable, wanted: int) -> bool:
-    """Whether the table has no room for ``wanted`` more features; without columns it
-    needs none.
+    """Tell whether the table has no room for ``wanted`` more features; without columns
+    it needs none.
     """
     free = _capacity(features.table) - int(features.entries[0])
     return features.weights.columns > 0 and free < wanted

@@ -70,8 +70,8 @@ class _HelperLibrary(JITCodeLibrary):
         return self.serialize_using_bitcode()
 
     def is_as_known(self) -> bool:
-        """Whether it has the attributes, set when it is made, that the methods here
-        use.
+        """Tell whether it has the attributes, set when it is made, that the methods
+        here use.
         """
         return (
             hasattr(self, "_final_module")
@@ -146,7 +146,7 @@ KERNEL, HELPER = (
 
 
 def is_of_helper(payload: Any) -> bool:
-    """Whether numba's cache holds the code of a helper there."""
+    """Tell whether numba's cache holds the code of a helper there."""
     try:
         return (
             payload[0][1] == "bitcode"

@@ -122,8 +122,8 @@ def draw(seed: int, stream: int, step: int, item: int) -> int:
 
 @inline
 def token_masked(noise: Noise | Dropout, step: int, position: int, column: int) -> bool:
-    """Whether input dropout hides this column (below ``MOST_COLUMNS``) of the token at
-    this position.
+    """Tell whether input dropout hides this column (below ``MOST_COLUMNS``) of the
+    token at this position.
     """
     if noise.token_below == np.uint64(0):
         return False

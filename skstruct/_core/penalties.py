@@ -37,13 +37,13 @@ LAZY = (L1, L1_CUMULATIVE)
 # --------------------------------------------------------------------------------------
 @spliced
 def is_lazy(rule: Rule) -> bool:
-    """Whether stored values lack a part of the penalty; see :func:`due`."""
+    """Tell whether stored values lack a part of the penalty; see :func:`due`."""
     return rule.penalty == L1 or rule.penalty == L1_CUMULATIVE
 
 
 @spliced
 def keeps_untouched_weights(rule: Rule) -> bool:
-    """Whether steps leave the weights alone that they do not touch."""
+    """Tell whether steps leave the weights alone that they do not touch."""
     return rule.penalty == NO_PENALTY
 
 

@@ -175,7 +175,7 @@ def step_size(rule: Rule, loss: float, norm2: float, weight: float) -> float:
 def room_for(
     difference: Difference, begin: int, end: int, row_offset: int, store: Store
 ) -> bool:
-    """Whether the pool of a store takes an update along the entries ``begin`` to
+    """Tell whether the pool of a store takes an update along the entries ``begin`` to
     ``end - 1``, whose rows are those of the store plus ``row_offset``.
     """
     needed = ZERO

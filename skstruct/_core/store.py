@@ -327,7 +327,7 @@ def grow_pool(store: Store, rule: Rule, places: int) -> Store:
 
 
 def is_sparse(rows: int, columns: int) -> bool:
-    """Whether a table of this size is stored sparsely."""
+    """Tell whether a table of this size is stored sparsely."""
     return columns > FEW_LABELS and rows * columns > DENSE_WEIGHTS
 
 

@@ -159,7 +159,7 @@ class Broken(NamedTuple):
 
     @property
     def are_few(self) -> bool:
-        """Whether the other sentences show that the scheme is theirs."""
+        """Tell whether the other sentences show that the scheme is theirs."""
         return FEW * len(self.first) <= self.n_segmented
 
 

@@ -212,7 +212,9 @@ class EncodedCorpus(TokenCorpus):
 
     @property
     def info(self) -> ColumnInfo | None:
-        """What is known of columns that are encoded features; None of other columns."""
+        """Return what is known of columns that are encoded features, or None for
+        others.
+        """
         return self.corpus.info
 
     def lists(self) -> list[Any]:

@@ -535,7 +535,7 @@ class StoppingRule:
             self.cuts.restore(**mine)
 
     def reached(self, past: list[float], noted: bool = False) -> bool:
-        """Whether to stop after an iteration.
+        """Decide whether to stop after an iteration.
 
         Says by ``near`` whether the gradient of all weights is wanted after the next
         one: it costs something.

@@ -178,7 +178,7 @@ def expected_gain(past: list[float]) -> float:
 
 
 def at_precision(promised: float, past: list[float]) -> bool:
-    """Whether rounding can have swallowed what a step without a gain ``promised``."""
+    """Tell whether rounding can have swallowed the gain that a step ``promised``."""
     return promised <= PRECISION * abs(past[0])
 
 

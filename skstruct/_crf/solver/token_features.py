@@ -52,7 +52,7 @@ class TokenLists(NamedTuple):
 
     @property
     def signed(self) -> bool:
-        """Whether there are negative values."""
+        """Tell whether there are negative values."""
         if self.dense:
             return self.dense.rows.block.min(initial=0.0) * self.dense.rows.scale < 0.0
         return self.value.min(initial=0.0) < 0.0

@@ -170,7 +170,7 @@ class _Candidate(NamedTuple):
 
     @property
     def cost(self) -> int:
-        """What there is to add up."""
+        """Return the number of terms to add up."""
         return self.n_parts + self.n_features
 
 
